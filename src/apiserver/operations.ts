@@ -1,0 +1,66 @@
+/**
+ * What can be done with the objects of one cluster, below HTTP and above the store: the whole road of a request
+ * (defaults, admission, validation, managedFields, finalizers) without the wire. The HTTP handlers, the in-process
+ * object store of the controllers and the server's own loops all use this.
+ */
+import type { KubeObject } from '../api/object.ts';
+import type { Identity } from './auth/identity.ts';
+import type { Resource } from './resource.ts';
+import type { Status } from './status.ts';
+
+export interface WriteOptions {
+  identity: Identity;
+  dryRun?: boolean;
+  /** Default: the user agent up to the slash, or `unknown`. */
+  fieldManager?: string;
+  fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
+  subresource?: string;
+  /** Collects texts for `Warning:` headers. */
+  warnings?: string[];
+}
+
+export interface Patch {
+  type: 'json' | 'merge' | 'strategic' | 'apply';
+  /** Decoded: an array of operations for `json`, else an object. */
+  body: unknown;
+  /** Server-side apply: take ownership of conflicting fields. */
+  force?: boolean;
+}
+
+export interface DeleteOptions {
+  gracePeriodSeconds?: number;
+  propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  preconditions?: { uid?: string; resourceVersion?: string };
+  orphanDependents?: boolean;
+}
+
+/** Objects returned may be shared with the store's cache: treat as read-only. */
+export interface Operations {
+  /** In the resource's version. Throws ApiError 404. */
+  get(resource: Resource, namespace: string, name: string): KubeObject;
+  /** Everything, newest state, in the resource's version; for loops and small kinds (HTTP pages by itself). */
+  listAll(resource: Resource, namespace?: string): KubeObject[];
+  create(resource: Resource, namespace: string, object: KubeObject, options: WriteOptions): Promise<KubeObject>;
+  update(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    object: KubeObject,
+    options: WriteOptions,
+  ): Promise<{ object: KubeObject; created: boolean }>;
+  patch(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    patch: Patch,
+    options: WriteOptions,
+  ): Promise<{ object: KubeObject; created: boolean }>;
+  /** The object when it stays (finalizers, grace), else a Status of success. */
+  delete(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    deletion: DeleteOptions,
+    options: WriteOptions,
+  ): Promise<{ gone: boolean; result: KubeObject | Status }>;
+}

@@ -1,0 +1,116 @@
+/**
+ * Objects of one cluster (tenant) on one SQLite file. Promises:
+ * - resource versions are integers of one counter per store; every change takes one, a no-op takes none;
+ * - `write` is serialised: its function sees all earlier writes, and its promise settles only after the transaction
+ *   that holds it is committed (writes that arrive together share one transaction: group commit);
+ * - watchers see every committed change once, in order of resource version, and none that was not committed;
+ * - history reaches back to `compactedRv`; reading or watching before it throws `CompactedError`.
+ * It knows keys and JSON, not kinds.
+ */
+import type { KubeObject } from '../../api/object.ts';
+
+export interface Key {
+  /** Storage name of the resource: `<group>/<plural>`, core is `/<plural>`. */
+  resource: string;
+  /** Empty for cluster-scoped objects. */
+  namespace: string;
+  name: string;
+}
+
+/** One version of one object. `object()` parses once and must be treated as read-only (clone before changing). */
+export interface Stored {
+  readonly key: Key;
+  readonly rv: number;
+  /** The object's JSON with apiVersion, kind and metadata.resourceVersion in place. */
+  readonly json: string;
+  object(): KubeObject;
+}
+
+export interface ChangeEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly rv: number;
+  /** State after the change; for DELETED the last state, carrying the resource version of the deletion. */
+  readonly current: Stored;
+  /** State before the change; absent for ADDED. */
+  readonly previous?: Stored;
+}
+
+/** What a write may do. Reads see earlier writes of the same transaction. */
+export interface Transaction {
+  get(key: Key): Stored | undefined;
+  list(resource: string, namespace?: string): Stored[];
+  /**
+   * Stores the object under the next resource version (put into metadata.resourceVersion of the given object).
+   * Identical content (but for resourceVersion) is not written: the stored version is returned.
+   */
+  put(key: Key, object: KubeObject): Stored;
+  /** Removes it; the returned Stored carries the deletion's resource version. */
+  delete(key: Key): Stored | undefined;
+}
+
+export interface ListRequest {
+  resource: string;
+  namespace?: string;
+  /** Only keys after this one, in (namespace, name) order. */
+  after?: { namespace: string; name: string };
+  limit?: number;
+  /** State as of this version; default now. */
+  atRv?: number;
+}
+
+export interface ListPage {
+  items: Stored[];
+  /** The version the page shows. */
+  rv: number;
+  /** There are more keys after the last item. */
+  more: boolean;
+}
+
+export interface WatchRequest {
+  /** Absent: every resource. */
+  resource?: string;
+  namespace?: string;
+  name?: string;
+  /** Changes strictly after this version are delivered. */
+  afterRv: number;
+}
+
+/** Thrown for versions whose history is gone; becomes 410 Expired. */
+export class CompactedError extends Error {
+  override readonly name = 'CompactedError';
+  readonly requested: number;
+  readonly compactedRv: number;
+  constructor(requested: number, compactedRv: number) {
+    super(`too old resource version: ${requested} (${compactedRv})`);
+    this.requested = requested;
+    this.compactedRv = compactedRv;
+  }
+}
+
+export interface Store {
+  /** Newest committed version. */
+  readonly rv: number;
+  readonly compactedRv: number;
+  get(key: Key): Stored | undefined;
+  /** One page, read synchronously; callers page (≤ 500) and yield to the event loop in between. */
+  list(request: ListRequest): ListPage;
+  /** Objects of a resource (and namespace); cheap. */
+  count(resource: string, namespace?: string): number;
+  /**
+   * Calls `deliver` for each change after `afterRv`: first what history holds, then live, no gap, no repeat.
+   * `deliver` must not throw or block. Throws CompactedError. Returns the function that ends the watch.
+   */
+  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void): () => void;
+  write<T>(change: (tx: Transaction) => T): Promise<T>;
+  /** Forgets history at or before `rv`, in bounded steps that yield to the event loop. */
+  compact(rv: number): Promise<void>;
+  /** Settings and secrets of the store itself (keys, ids), not objects: survive with the file. */
+  meta: { get(name: string): string | undefined; set(name: string, value: string): void };
+  close(): Promise<void>;
+}
+
+/** Seals values of some resources at rest; `vault` implements it. */
+export interface Sealer {
+  seal(plain: string, context: string): Buffer;
+  open(sealed: Buffer, context: string): string;
+}
