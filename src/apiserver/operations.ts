@@ -17,6 +17,8 @@ export interface WriteOptions {
   subresource?: string;
   /** Collects texts for `Warning:` headers. */
   warnings?: string[];
+  /** Paths of keys that stood twice in the body, for field validation. */
+  duplicates?: string[];
 }
 
 export interface Patch {

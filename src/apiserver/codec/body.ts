@@ -1,0 +1,123 @@
+/** Request bodies: JSON, YAML and protobuf become plain values; whatever cannot be read is a 400, never a crash. */
+import type { KubeObject } from '../../api/object.ts';
+import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
+import { duplicateKeys } from './duplicate-keys.ts';
+
+/** As upstream: 3 MiB. */
+export const BODY_LIMIT = 3 * 1024 * 1024;
+/** Deeper documents are refused: nothing real is, and recursion over them must stay safe. */
+const DEPTH_LIMIT = 200;
+
+const JSON_TYPE = 'application/json';
+const YAML_TYPE = 'application/yaml';
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE];
+
+export interface Decoded {
+  value: unknown;
+  /** Paths of keys that stand twice in the text. */
+  duplicates: string[];
+}
+
+export function mediaType(header: string | undefined): string {
+  return (header ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Decodes an object sent with POST, PUT or DELETE. */
+export async function decodeObject(body: Buffer, contentType: string | undefined): Promise<Decoded> {
+  const type = mediaType(contentType) || JSON_TYPE;
+  switch (type) {
+    case JSON_TYPE:
+      return decodeJson(body);
+    case YAML_TYPE:
+      return decodeYaml(body);
+    case PROTOBUF_TYPE: {
+      const { decodeProtobuf } = await import('./protobuf.ts');
+      return { value: decodeProtobuf(body) satisfies KubeObject, duplicates: [] };
+    }
+    default:
+      throw unsupportedMediaType(OBJECT_TYPES);
+  }
+}
+
+export function decodeJson(body: Buffer): Decoded {
+  const text = utf8(body);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
+  }
+  checkDepth(value, 0);
+  return { value, duplicates: duplicateKeys(text) };
+}
+
+/** YAML 1.1 as Kubernetes reads it (`yes` is a boolean), one document, no alias bombs. Loaded when first needed. */
+export async function decodeYaml(body: Buffer): Promise<Decoded> {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(utf8(body), { version: '1.1', uniqueKeys: false, strict: true, merge: true });
+  const error = document.errors[0];
+  if (error) throw badRequest(`error converting YAML to JSON: yaml: ${error.message}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 })) ?? 'null');
+  } catch (cause) {
+    throw badRequest(`error converting YAML to JSON: yaml: ${(cause as Error).message}`);
+  }
+  checkDepth(value, 0);
+  return { value, duplicates: await yamlDuplicates(document.contents) };
+}
+
+async function yamlDuplicates(root: unknown): Promise<string[]> {
+  const { isMap, isScalar, isSeq } = await import('yaml');
+  const found: string[] = [];
+  const visit = (node: unknown, path: string): void => {
+    if (isMap(node)) {
+      const seen = new Set<string>();
+      for (const pair of node.items) {
+        const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
+        const at = path ? `${path}.${key}` : key;
+        if (seen.has(key) && !found.includes(at)) found.push(at);
+        seen.add(key);
+        visit(pair.value, at);
+      }
+    } else if (isSeq(node)) node.items.forEach((item, index) => void visit(item, `${path}[${index}]`));
+  };
+  visit(root, '');
+  return found;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function utf8(body: Buffer): string {
+  try {
+    return decoder.decode(body);
+  } catch {
+    throw badRequest('the body of the request is not valid UTF-8');
+  }
+}
+
+function checkDepth(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > DEPTH_LIMIT) throw badRequest('exceeded max depth');
+  if (Array.isArray(value)) for (const item of value) checkDepth(item, depth + 1);
+  else for (const key in value) checkDepth((value as Record<string, unknown>)[key], depth + 1);
+}
+
+/** The body as an object of some kind; anything else is a 400 as upstream words it. */
+export function asObject(value: unknown): KubeObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ApiError(
+      400,
+      'BadRequest',
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    );
+  }
+  return value as KubeObject;
+}
+
+function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}

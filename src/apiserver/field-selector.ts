@@ -1,0 +1,59 @@
+/** Field selectors: `metadata.name=x,status.phase!=Running`, on the fields a resource says can be selected. */
+import type { KubeObject } from '../api/object.ts';
+import type { Resource } from './resource.ts';
+import { badRequest } from './status.ts';
+
+interface Term {
+  field: string;
+  negated: boolean;
+  value: string;
+  read: (object: KubeObject) => string;
+}
+
+export interface FieldSelector {
+  terms: readonly Term[];
+  /** The one name or namespace it pins, so that a list can be a get. */
+  name?: string;
+  namespace?: string;
+}
+
+const METADATA: Record<string, (object: KubeObject) => string> = {
+  'metadata.name': (object) => object.metadata.name ?? '',
+  'metadata.namespace': (object) => object.metadata.namespace ?? '',
+};
+
+export function parseFieldSelector(text: string, resource: Resource): FieldSelector {
+  const terms: Term[] = [];
+  const selector: FieldSelector = { terms };
+  for (const part of split(text)) {
+    const match = /^([^=!]+?)\s*(!=|==|=)(.*)$/s.exec(part);
+    if (!match) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
+    const [, field = '', operator, value = ''] = match;
+    const read = METADATA[field] ?? resource.selectableFields[field];
+    if (!read || (field === 'metadata.namespace' && !resource.namespaced)) {
+      throw badRequest(`field label not supported: ${field}`);
+    }
+    const plain = unescape(value);
+    terms.push({ field, negated: operator === '!=', value: plain, read });
+    if (operator !== '!=' && field === 'metadata.name') selector.name = plain;
+    if (operator !== '!=' && field === 'metadata.namespace') selector.namespace = plain;
+  }
+  return selector;
+}
+
+export function matchesFields(selector: FieldSelector, object: KubeObject): boolean {
+  for (const term of selector.terms) if ((term.read(object) === term.value) === term.negated) return false;
+  return true;
+}
+
+/** Splits at commas that are not escaped by a backslash. */
+function split(text: string): string[] {
+  return text
+    .split(/(?<!\\),/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function unescape(value: string): string {
+  return value.replace(/\\([\\,=])/g, '$1');
+}

@@ -1,0 +1,85 @@
+/** PUT and PATCH: an object revised from what is stored, tried again when someone else was faster. */
+import type { KubeObject } from '../../api/object.ts';
+import { admission } from '../admission/index.ts';
+import type { ClusterContext } from '../cluster-context.ts';
+import type { WriteOptions } from '../operations.ts';
+import type { Resource } from '../resource.ts';
+import { attributesOf, type Draft, settle, writeContext } from './draft.ts';
+import { committed } from './dry-run.ts';
+import { beforeUpdate, bumpGeneration, checkUpdatePreconditions } from './metadata.ts';
+import { keyOf, served, toStored } from './stored-form.ts';
+
+const RACE = Symbol('someone else wrote first');
+
+/** Makes the new object from the live one (which it must not change). May throw ApiError. */
+export type Revise = (live: KubeObject) => { object: KubeObject; options: WriteOptions };
+
+/** Undefined when there is no such object. */
+export async function change(
+  context: ClusterContext,
+  resource: Resource,
+  namespace: string,
+  name: string,
+  revise: Revise,
+): Promise<KubeObject | undefined> {
+  const key = keyOf(resource, namespace, name);
+  for (;;) {
+    const stored = context.store.get(key);
+    if (!stored) return undefined;
+    const live = served(resource, stored);
+    const { object, options } = revise(live);
+    checkUpdatePreconditions(resource, object, live);
+    beforeUpdate(object, live);
+    keepOtherParts(resource, object, live, options);
+    resource.strategy.defaults?.(object);
+    if (options.subresource) {
+      resource.strategy.prepareSubresource?.(options.subresource, object, live, writeContext(context, options));
+    } else {
+      resource.strategy.prepareUpdate?.(object, live, writeContext(context, options));
+    }
+    bumpGeneration(resource, object, live);
+    const draft: Draft = { resource, namespace, object, live, options };
+    const attributes = attributesOf(context, draft, 'UPDATE');
+    await settle(context, draft, attributes);
+    const result = await committed(context.store, options.dryRun, (tx) => {
+      const now = tx.get(key);
+      if (!now || now.rv !== stored.rv) return RACE;
+      admission.commit(tx, attributes);
+      const written = tx.put(key, toStored(resource, draft.object));
+      if (!isFinished(draft.object)) return served(resource, written);
+      const removed = tx.delete(key);
+      return served(resource, removed ?? written);
+    });
+    if (result !== RACE) return result;
+  }
+}
+
+/**
+ * The main resource never changes status, `/status` changes nothing but status (and, for built-in kinds, labels,
+ * annotations, finalizers and owners).
+ */
+function keepOtherParts(resource: Resource, object: KubeObject, live: KubeObject, options: WriteOptions): void {
+  if (options.subresource === 'status') {
+    for (const key of new Set([...Object.keys(object), ...Object.keys(live)])) {
+      if (key !== 'status' && key !== 'metadata') restore(object, live, key);
+    }
+    if (resource.custom) {
+      const { managedFields } = object.metadata;
+      object.metadata = { ...structuredClone(live.metadata), managedFields };
+    }
+  } else if (!options.subresource && resource.subresources.some((s) => s.name === 'status')) {
+    restore(object, live, 'status');
+  }
+}
+
+function restore(object: KubeObject, live: KubeObject, key: string): void {
+  if (live[key] === undefined) delete object[key];
+  else object[key] = structuredClone(live[key]);
+}
+
+/** Being deleted, with nobody left to wait for: the write that removes the last finalizer removes the object. */
+function isFinished(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  if (!deletionTimestamp || finalizers?.length || deletionGracePeriodSeconds) return false;
+  return !(object.kind === 'Namespace' && object.apiVersion === 'v1' && object.spec?.finalizers?.length);
+}

@@ -1,0 +1,71 @@
+/** Makes a decoded body an object of a resource: the right kind, the right types, unknown fields dropped and reported. */
+import type { KubeObject } from '../../api/object.ts';
+import type { WriteOptions } from '../operations.ts';
+import type { Resource } from '../resource.ts';
+import { checkTypes } from '../schema/check-types.ts';
+import { prune } from '../schema/prune.ts';
+import { badRequest } from '../status.ts';
+import { servedApiVersion } from './stored-form.ts';
+
+/** Fills in absent apiVersion and kind; refuses other ones, as decoding into a known type does. */
+export function checkKind(resource: Resource, object: KubeObject): void {
+  const expected = servedApiVersion(resource);
+  if (object.kind !== undefined && object.kind !== '' && object.kind !== resource.kind) {
+    throw badRequest(
+      `${object.kind} in version ${JSON.stringify(versionOf(object.apiVersion))} cannot be handled as a ${resource.kind}: no kind ${JSON.stringify(object.kind)} is registered for version ${JSON.stringify(object.apiVersion ?? '')}`,
+    );
+  }
+  if (object.apiVersion !== undefined && object.apiVersion !== '' && object.apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${object.apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  object.apiVersion = expected;
+  object.kind = resource.kind;
+  if (object.metadata === undefined || object.metadata === null) object.metadata = {};
+}
+
+/**
+ * Checks the types and drops unknown fields, in place. What was dropped or stood twice is an error, a warning or
+ * nothing, by `fieldValidation` (default Warn).
+ */
+export function conform(
+  resource: Resource,
+  object: KubeObject,
+  options: WriteOptions,
+  duplicates: string[] = [],
+  decoding = true,
+): void {
+  let unknown: string[];
+  try {
+    if (resource.custom) unknown = resource.custom.prune(object);
+    else {
+      checkTypes(object, resource.schema());
+      unknown = prune(object, resource.schema());
+    }
+  } catch (error) {
+    if (!decoding || !(error instanceof TypeError)) throw error;
+    throw badRequest(decodeMessage(resource, error.message));
+  }
+  if (unknown.length === 0 && duplicates.length === 0) return;
+  const validation = options.fieldValidation ?? 'Warn';
+  if (validation === 'Ignore') return;
+  const problems = [
+    ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
+    ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
+  ];
+  if (validation === 'Warn') {
+    options.warnings?.push(...problems);
+    return;
+  }
+  const text = `strict decoding error: ${problems.join(', ')}`;
+  throw badRequest(decoding ? decodeMessage(resource, text) : text);
+}
+
+function decodeMessage(resource: Resource, text: string): string {
+  return `${resource.kind} in version ${JSON.stringify(resource.version)} cannot be handled as a ${resource.kind}: ${text}`;
+}
+
+function versionOf(apiVersion: string | undefined): string {
+  return (apiVersion ?? '').split('/').pop() ?? '';
+}

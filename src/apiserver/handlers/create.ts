@@ -1,0 +1,60 @@
+/** POST: a new object. */
+import type { KubeObject } from '../../api/object.ts';
+import { admission } from '../admission/index.ts';
+import type { ClusterContext } from '../cluster-context.ts';
+import type { WriteOptions } from '../operations.ts';
+import type { Resource } from '../resource.ts';
+import { ApiError, alreadyExists } from '../status.ts';
+import { checkKind, conform } from './conform.ts';
+import { attributesOf, type Draft, settle, writeContext } from './draft.ts';
+import { committed } from './dry-run.ts';
+import { beforeCreate, generatedName, settleNamespace, subjectOf } from './metadata.ts';
+import { keyOf, served, toStored } from './stored-form.ts';
+
+/** As often as upstream tries another generated name before it says AlreadyExists. */
+const NAME_ATTEMPTS = 8;
+
+export async function create(
+  context: ClusterContext,
+  resource: Resource,
+  namespace: string,
+  object: KubeObject,
+  options: WriteOptions,
+): Promise<KubeObject> {
+  checkKind(resource, object);
+  conform(resource, object, options, options.duplicates);
+  return createConformed(context, resource, namespace, object, options);
+}
+
+/** The rest of the road, shared with server-side apply and create-on-update. */
+export async function createConformed(
+  context: ClusterContext,
+  resource: Resource,
+  namespace: string,
+  object: KubeObject,
+  options: WriteOptions,
+): Promise<KubeObject> {
+  settleNamespace(resource, object, namespace);
+  beforeCreate(context, resource, object);
+  resource.strategy.prepareCreate?.(object, writeContext(context, options));
+  resource.strategy.defaults?.(object);
+  const base = object.metadata.name ? undefined : object.metadata.generateName;
+  for (let attempt = 1; ; attempt++) {
+    if (base) object.metadata.name = generatedName(context, base);
+    const draft: Draft = { resource, namespace, object, options };
+    const attributes = attributesOf(context, draft, 'CREATE');
+    await settle(context, draft, attributes);
+    const key = keyOf(resource, namespace, draft.object.metadata.name ?? '');
+    try {
+      return await committed(context.store, options.dryRun, (tx) => {
+        if (tx.get(key)) throw alreadyExists(subjectOf(resource, key.name));
+        admission.commit(tx, attributes);
+        const stored = tx.put(key, toStored(resource, draft.object));
+        return served(resource, stored);
+      });
+    } catch (error) {
+      const taken = error instanceof ApiError && error.reason === 'AlreadyExists';
+      if (!base || !taken || attempt === NAME_ATTEMPTS) throw error;
+    }
+  }
+}

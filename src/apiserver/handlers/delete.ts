@@ -1,0 +1,142 @@
+/** DELETE: gone at once, or marked and kept until grace and finalizers are through. */
+import type { KubeObject } from '../../api/object.ts';
+import { rfc3339 } from '../../clock.ts';
+import { admission } from '../admission/index.ts';
+import type { ClusterContext } from '../cluster-context.ts';
+import type { DeleteOptions, WriteOptions } from '../operations.ts';
+import type { Resource } from '../resource.ts';
+import { conflict, field, invalid, notFound, type Status } from '../status.ts';
+import { attributesOf } from './draft.ts';
+import { committed } from './dry-run.ts';
+import { subjectOf } from './metadata.ts';
+import { keyOf, served, toStored } from './stored-form.ts';
+
+/** Kinds whose dependents are orphaned when a client does not say otherwise, kept so since their first version. */
+const ORPHAN_BY_DEFAULT = new Set(['/replicationcontrollers', 'batch/jobs']);
+
+const RACE = Symbol('someone else wrote first');
+
+export interface Deleted {
+  gone: boolean;
+  result: KubeObject | Status;
+}
+
+export async function remove(
+  context: ClusterContext,
+  resource: Resource,
+  namespace: string,
+  name: string,
+  deletion: DeleteOptions,
+  options: WriteOptions,
+): Promise<Deleted> {
+  checkOptions(deletion);
+  const key = keyOf(resource, namespace, name);
+  for (;;) {
+    const stored = context.store.get(key);
+    if (!stored) throw notFound(subjectOf(resource, name));
+    const live = served(resource, stored);
+    checkPreconditions(resource, live, deletion);
+    const attributes = attributesOf(context, { resource, namespace, object: live, live, options }, 'DELETE');
+    await admission.validate(attributes);
+    const result = await committed(context.store, options.dryRun, (tx): Deleted | typeof RACE => {
+      if (tx.get(key)?.rv !== stored.rv) return RACE;
+      const object = marked(context, resource, live, deletion);
+      admission.commit(tx, attributes);
+      if (object) return { gone: false, result: served(resource, tx.put(key, toStored(resource, object))) };
+      const last = tx.delete(key);
+      return { gone: true, result: success(resource, last ? served(resource, last) : live) };
+    });
+    if (result !== RACE) return result;
+  }
+}
+
+/** The object as it waits for its end, or undefined when it need not wait. */
+function marked(
+  context: ClusterContext,
+  resource: Resource,
+  live: KubeObject,
+  deletion: DeleteOptions,
+): KubeObject | undefined {
+  const object = structuredClone(live);
+  const meta = object.metadata;
+  const finalizers = finalizersFor(resource, meta.finalizers ?? [], deletion);
+  if (finalizers.length > 0) meta.finalizers = finalizers;
+  else delete meta.finalizers;
+  let grace = resource.strategy.gracePeriod?.(live, deletion.gracePeriodSeconds) ?? 0;
+  // A second delete may shorten the wait, never lengthen it.
+  if (meta.deletionTimestamp) grace = Math.min(grace, meta.deletionGracePeriodSeconds ?? 0);
+  const isNamespace = resource.storage === '/namespaces';
+  const held = finalizers.length > 0 || (isNamespace && object.spec?.finalizers?.length > 0);
+  if (!held && grace === 0) return undefined;
+  if (!meta.deletionTimestamp || grace < (meta.deletionGracePeriodSeconds ?? 0)) {
+    if (!meta.deletionTimestamp && !resource.strategy.noGeneration) meta.generation = (meta.generation ?? 0) + 1;
+    meta.deletionTimestamp = rfc3339(context.clock.now() + grace * 1000);
+    meta.deletionGracePeriodSeconds = grace;
+  }
+  if (isNamespace) object.status = { ...object.status, phase: 'Terminating' };
+  return object;
+}
+
+function finalizersFor(resource: Resource, current: string[], deletion: DeleteOptions): string[] {
+  const policy = policyFor(resource, current, deletion);
+  const kept = current.filter((f) => f !== 'orphan' && f !== 'foregroundDeletion');
+  if (policy === 'Orphan') return [...kept, 'orphan'];
+  if (policy === 'Foreground') return [...kept, 'foregroundDeletion'];
+  return kept;
+}
+
+function policyFor(resource: Resource, current: string[], deletion: DeleteOptions): string {
+  if (deletion.orphanDependents !== undefined) return deletion.orphanDependents ? 'Orphan' : 'Background';
+  if (deletion.propagationPolicy) return deletion.propagationPolicy;
+  if (current.includes('orphan')) return 'Orphan';
+  if (current.includes('foregroundDeletion')) return 'Foreground';
+  return ORPHAN_BY_DEFAULT.has(resource.storage) ? 'Orphan' : 'Background';
+}
+
+function checkOptions(deletion: DeleteOptions): void {
+  const errors = [];
+  const { propagationPolicy, orphanDependents, gracePeriodSeconds } = deletion;
+  if (propagationPolicy && orphanDependents !== undefined) {
+    errors.push(
+      field.invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
+  }
+  if (propagationPolicy && !['Orphan', 'Background', 'Foreground'].includes(propagationPolicy)) {
+    errors.push(field.notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']));
+  }
+  if (gracePeriodSeconds !== undefined && !Number.isInteger(gracePeriodSeconds)) {
+    errors.push(field.invalid('gracePeriodSeconds', gracePeriodSeconds, 'must be an integer'));
+  }
+  if (errors.length > 0) throw invalid('meta.k8s.io', 'DeleteOptions', '', errors);
+}
+
+function checkPreconditions(resource: Resource, live: KubeObject, { preconditions }: DeleteOptions): void {
+  const { uid, resourceVersion, name } = live.metadata;
+  if (preconditions?.uid && preconditions.uid !== uid) {
+    throw conflict(
+      subjectOf(resource, name),
+      `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`,
+    );
+  }
+  if (preconditions?.resourceVersion && preconditions.resourceVersion !== resourceVersion) {
+    throw conflict(
+      subjectOf(resource, name),
+      `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
+    );
+  }
+}
+
+function success(resource: Resource, object: KubeObject): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: object.metadata.name,
+      ...(resource.group ? { group: resource.group } : {}),
+      kind: resource.plural,
+      uid: object.metadata.uid,
+    },
+  };
+}

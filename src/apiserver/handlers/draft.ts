@@ -1,0 +1,96 @@
+/** A write on its way: what every check and hook of the request road looks at. */
+import type { KubeObject } from '../../api/object.ts';
+import type { AdmissionAttributes } from '../admission/admission.ts';
+import type { ClusterContext } from '../cluster-context.ts';
+import type { WriteOptions } from '../operations.ts';
+import type { Resource, WriteContext } from '../resource.ts';
+import { recordUpdate } from '../apply/record-update.ts';
+import { admission } from '../admission/index.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
+import { type FieldError, invalid } from '../status.ts';
+import { servedApiVersion } from './stored-form.ts';
+
+export interface Draft {
+  resource: Resource;
+  namespace: string;
+  /** As it shall be, in the served version. */
+  object: KubeObject;
+  /** As it is; absent on create. Never changed. */
+  live?: KubeObject;
+  options: WriteOptions;
+}
+
+export function writeContext(context: ClusterContext, options: WriteOptions): WriteContext {
+  return {
+    now: context.clock.now(),
+    user: options.identity.user,
+    groups: options.identity.groups,
+    dryRun: options.dryRun ?? false,
+  };
+}
+
+export function attributesOf(
+  context: ClusterContext,
+  draft: Draft,
+  operation: AdmissionAttributes['operation'],
+): AdmissionAttributes {
+  return {
+    operation,
+    resource: draft.resource,
+    subresource: draft.options.subresource ?? '',
+    namespace: draft.namespace,
+    name: draft.object.metadata.name ?? '',
+    object: draft.object,
+    old: draft.live,
+    identity: draft.options.identity,
+    dryRun: draft.options.dryRun ?? false,
+    store: context.store,
+    registry: context.registry,
+    authorizer: context.authorizer,
+    now: context.clock.now(),
+    warnings: draft.options.warnings,
+  };
+}
+
+/** Admission, ownership of fields and validation: all that stands between a prepared object and the store. */
+export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
+  const { resource, live, options } = draft;
+  await admission.mutate(attributes);
+  draft.object = attributes.object;
+  resource.strategy.defaults?.(draft.object);
+  if (!options.subresource || options.subresource === 'status') own(context, draft);
+  const errors = validate(draft);
+  if (errors.length > 0) {
+    throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);
+  }
+  await admission.validate(attributes);
+  const warnings = options.warnings && resource.strategy.warnings?.(draft.object, live);
+  if (warnings?.length) options.warnings?.push(...warnings);
+}
+
+/** Records who manages which fields (server-side apply brings its own record). */
+function own(context: ClusterContext, draft: Draft): void {
+  if (draft.options.fieldManager === APPLIED) return;
+  draft.object.metadata.managedFields = recordUpdate({
+    live: draft.live,
+    object: draft.object,
+    schema: draft.resource.schema(),
+    manager: draft.options.fieldManager ?? 'unknown',
+    apiVersion: servedApiVersion(draft.resource),
+    subresource: draft.options.subresource ?? '',
+    now: context.clock.now(),
+  });
+}
+
+/** Marks a draft whose managedFields are already settled by server-side apply. */
+export const APPLIED = '\u0000applied';
+
+function validate({ resource, object, live }: Draft): FieldError[] {
+  const errors = live
+    ? validateObjectMetaUpdate(object.metadata, live.metadata)
+    : validateObjectMeta(object.metadata, { namespaced: resource.namespaced, kind: resource.kind, group: resource.group });
+  if (live) errors.push(...(resource.strategy.validateUpdate?.(object, live) ?? []));
+  else errors.push(...(resource.strategy.validate?.(object) ?? []));
+  if (resource.custom) errors.push(...resource.custom.validate(object, live));
+  return errors;
+}

@@ -1,0 +1,31 @@
+/** The implementation of `Operations` on one cluster; one file per verb beside this one. */
+import type { ClusterContext } from '../cluster-context.ts';
+import type { Operations } from '../operations.ts';
+import { notFound } from '../status.ts';
+import { create } from './create.ts';
+import { remove } from './delete.ts';
+import { subjectOf } from './metadata.ts';
+import { patch } from './patch.ts';
+import { keyOf, viewed } from './stored-form.ts';
+import { update } from './update.ts';
+
+export function operationsOn(context: ClusterContext): Operations {
+  return {
+    get(resource, namespace, name) {
+      const stored = context.store.get(keyOf(resource, namespace, name));
+      if (!stored) throw notFound(subjectOf(resource, name));
+      return viewed(resource, stored);
+    },
+    listAll(resource, namespace) {
+      return context.store
+        .list({ resource: resource.storage, namespace })
+        .items.map((stored) => viewed(resource, stored));
+    },
+    create: (resource, namespace, object, options) => create(context, resource, namespace, object, options),
+    update: (resource, namespace, name, object, options) =>
+      update(context, resource, namespace, name, object, options),
+    patch: (resource, namespace, name, body, options) => patch(context, resource, namespace, name, body, options),
+    delete: (resource, namespace, name, deletion, options) =>
+      remove(context, resource, namespace, name, deletion, options),
+  };
+}

@@ -1,0 +1,95 @@
+/** PATCH in its four forms. Without a resource version in the patch it is re-applied until it fits; never a 409. */
+import type { KubeObject } from '../../api/object.ts';
+import { applyConfiguration } from '../apply/apply-configuration.ts';
+import type { ClusterContext } from '../cluster-context.ts';
+import { clone } from '../json.ts';
+import type { Patch, WriteOptions } from '../operations.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applyStrategicPatch } from '../patch/strategic.ts';
+import type { Resource } from '../resource.ts';
+import { badRequest, notFound, unsupportedMediaType } from '../status.ts';
+import { change } from './change.ts';
+import { checkKind, conform } from './conform.ts';
+import { createConformed } from './create.ts';
+import { APPLIED } from './draft.ts';
+import { settleName, settleNamespace, subjectOf } from './metadata.ts';
+import { servedApiVersion } from './stored-form.ts';
+
+type Written = { object: KubeObject; created: boolean };
+
+export async function patch(
+  context: ClusterContext,
+  resource: Resource,
+  namespace: string,
+  name: string,
+  patch: Patch,
+  options: WriteOptions,
+): Promise<Written> {
+  if (patch.type === 'apply') return apply(context, resource, namespace, name, patch, options);
+  const changed = await change(context, resource, namespace, name, (live) => {
+    const object = patched(resource, live, patch);
+    checkKind(resource, object);
+    conform(resource, object, options, options.duplicates, false);
+    settleNamespace(resource, object, namespace);
+    settleName(object, name);
+    return { object, options };
+  });
+  if (!changed) throw notFound(subjectOf(resource, name));
+  return { object: changed, created: false };
+}
+
+function patched(resource: Resource, live: KubeObject, patch: Patch): KubeObject {
+  switch (patch.type) {
+    case 'json':
+      return applyJsonPatch(live, patch.body) as KubeObject;
+    case 'merge':
+      return applyMergePatch(live, patch.body) as KubeObject;
+    default:
+      if (resource.custom) {
+        throw unsupportedMediaType([
+          'application/json-patch+json',
+          'application/merge-patch+json',
+          'application/apply-patch+yaml',
+        ]);
+      }
+      return applyStrategicPatch(live, patch.body, resource.schema()) as KubeObject;
+  }
+}
+
+async function apply(
+  context: ClusterContext,
+  resource: Resource,
+  namespace: string,
+  name: string,
+  patch: Patch,
+  options: WriteOptions,
+): Promise<Written> {
+  if (!options.fieldManager) {
+    throw badRequest('PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch');
+  }
+  const config = clone(patch.body) as KubeObject;
+  checkKind(resource, config);
+  conform(resource, config, options, options.duplicates, false);
+  settleNamespace(resource, config, namespace);
+  settleName(config, name);
+  const merged = (live: KubeObject | undefined) =>
+    applyConfiguration({
+      live,
+      config,
+      schema: resource.schema(),
+      manager: options.fieldManager as string,
+      apiVersion: servedApiVersion(resource),
+      subresource: options.subresource ?? '',
+      force: patch.force ?? false,
+      now: context.clock.now(),
+    });
+  const settled: WriteOptions = { ...options, fieldManager: APPLIED };
+  const changed = await change(context, resource, namespace, name, (live) => ({
+    object: merged(live),
+    options: settled,
+  }));
+  if (changed) return { object: changed, created: false };
+  if (options.subresource) throw notFound(subjectOf(resource, name));
+  return { object: await createConformed(context, resource, namespace, merged(undefined), settled), created: true };
+}

@@ -1,0 +1,133 @@
+/** One HTTP request and its answer, HTTP/1.1 or HTTP/2 alike. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { createGzip, gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { BODY_LIMIT } from '../codec/body.ts';
+import { badRequest, tooLarge } from '../status.ts';
+
+const compress = promisify(gzip);
+/** Smaller bodies are not worth compressing; the real server draws the same line. */
+const GZIP_FROM = 128 * 1024;
+
+export class Exchange {
+  readonly request: IncomingMessage | Http2ServerRequest;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly url: URL;
+  readonly warnings: string[] = [];
+  /** Path below the cluster's prefix. */
+  path: string;
+
+  constructor(request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) {
+    this.request = request;
+    // Both kinds answer to the same methods here; the compat layer of http2 is made for that.
+    this.response = response as ServerResponse;
+    this.method = request.method ?? 'GET';
+    this.url = parseUrl(request.url ?? '/');
+    this.path = this.url.pathname;
+  }
+
+  get query(): URLSearchParams {
+    return this.url.searchParams;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return Array.isArray(value) ? value.join(',') : value;
+  }
+
+  async body(): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of this.request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > BODY_LIMIT) {
+        this.request.resume();
+        throw tooLarge(`limit is ${BODY_LIMIT}`);
+      }
+      chunks.push(chunk);
+    }
+    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  }
+
+  /** Starts an answer that is written piece by piece. */
+  open(status: number, headers: Record<string, string>): void {
+    if (this.response.headersSent) return;
+    for (const text of this.warnings.slice(0, 20)) {
+      this.response.appendHeader('Warning', `299 - ${quoted(text)}`);
+    }
+    this.response.writeHead(status, { 'cache-control': 'no-cache, private', ...headers });
+  }
+
+  get wantsGzip(): boolean {
+    return /\bgzip\b/.test(this.header('accept-encoding') ?? '');
+  }
+
+  async send(status: number, contentType: string, body: string | Buffer, headers: Record<string, string> = {}): Promise<void> {
+    if (this.response.headersSent || this.response.destroyed) return;
+    let bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const all: Record<string, string> = { 'content-type': contentType, ...headers };
+    if (bytes.length > GZIP_FROM && this.wantsGzip) {
+      bytes = await compress(bytes, { level: 1 });
+      all['content-encoding'] = 'gzip';
+      all.vary = 'Accept-Encoding';
+    }
+    all['content-length'] = String(bytes.length);
+    this.open(status, all);
+    if (this.method === 'HEAD') this.response.end();
+    else this.response.end(bytes);
+  }
+
+  /** An answer of unknown size, compressed where the client wants it; `write` waits while the client is slow. */
+  stream(status: number, contentType: string): { write(text: string): Promise<void>; end(): void } {
+    const headers: Record<string, string> = { 'content-type': contentType };
+    if (!this.wantsGzip) {
+      this.open(status, headers);
+      return writer(this.response);
+    }
+    this.open(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    const zip = createGzip({ level: 1 });
+    zip.pipe(this.response);
+    return writer(zip);
+  }
+}
+
+interface Sink {
+  write(text: string): boolean;
+  end(): unknown;
+  once(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+}
+
+function writer(sink: Sink): { write(text: string): Promise<void>; end(): void } {
+  return {
+    write(text) {
+      if (sink.write(text)) return Promise.resolve();
+      return new Promise((resolve) => {
+        const go = () => {
+          sink.off('drain', go);
+          sink.off('close', go);
+          resolve();
+        };
+        sink.once('drain', go);
+        sink.once('close', go);
+      });
+    },
+    end: () => void sink.end(),
+  };
+}
+
+function parseUrl(url: string): URL {
+  try {
+    return new URL(url, 'https://localhost');
+  } catch {
+    throw badRequest('the request URL cannot be parsed');
+  }
+}
+
+/** A quoted-string as RFC 7234 wants it, without what may not stand in a header. */
+function quoted(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what has to go
+  return `"${text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/[\\"]/g, '\\$&').replace(/[^\u0020-\u007e]/g, '?')}"`;
+}

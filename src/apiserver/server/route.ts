@@ -1,0 +1,97 @@
+/** What a request path and method ask for, in the words of the Kubernetes API. */
+
+export interface ResourceRoute {
+  kind: 'resource';
+  group: string;
+  version: string;
+  plural: string;
+  /** Empty: cluster scope or all namespaces. */
+  namespace: string;
+  /** Empty: the collection. */
+  name: string;
+  subresource: string;
+  /** What follows the subresource, e.g. the path of a proxy request. */
+  rest: string;
+  verb: string;
+}
+
+export interface PathRoute {
+  kind: 'path';
+  path: string;
+  verb: string;
+}
+
+export type Route = ResourceRoute | PathRoute;
+
+const CLUSTER_PREFIX = /^\/clusters\/([^/]+)(\/.*)?$/;
+
+/** Splits `/clusters/<name>/…`; the name of the root cluster is empty. */
+export function splitCluster(path: string): { cluster: string; path: string } {
+  const match = CLUSTER_PREFIX.exec(path);
+  return match ? { cluster: match[1] as string, path: match[2] ?? '/' } : { cluster: '', path };
+}
+
+export function parseRoute(method: string, path: string, query: URLSearchParams): Route {
+  const segments = path.split('/').filter((segment) => segment !== '').map(decode);
+  const isCore = segments[0] === 'api';
+  const start = isCore ? 2 : 3;
+  if ((!isCore && segments[0] !== 'apis') || segments.length <= start) {
+    return { kind: 'path', path, verb: method.toLowerCase() };
+  }
+  const group = isCore ? '' : (segments[1] as string);
+  const version = segments[start - 1] as string;
+  let parts = segments.slice(start);
+  let watch = isTrue(query.get('watch'));
+  if (parts[0] === 'watch' && parts.length > 1) {
+    watch = true;
+    parts = parts.slice(1);
+  }
+  let namespace = '';
+  if (parts[0] === 'namespaces' && parts.length > 2 && parts[2] !== 'status' && parts[2] !== 'finalize') {
+    namespace = parts[1] as string;
+    parts = parts.slice(2);
+  }
+  const [plural = '', name = '', subresource = '', ...rest] = parts;
+  return {
+    kind: 'resource',
+    group,
+    version,
+    plural,
+    namespace,
+    name,
+    subresource,
+    rest: rest.join('/'),
+    verb: verbOf(method, name, watch),
+  };
+}
+
+function verbOf(method: string, name: string, watch: boolean): string {
+  switch (method) {
+    case 'GET':
+    case 'HEAD':
+      if (watch) return 'watch';
+      return name ? 'get' : 'list';
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return name ? 'delete' : 'deletecollection';
+    default:
+      return method.toLowerCase();
+  }
+}
+
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== 'false' && value !== '0';
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
