@@ -1,0 +1,56 @@
+/** The built-in resources of Kubernetes 1.35, GA versions only. Made once, shared by all tenants. */
+
+import type { Resource } from '../resource.ts';
+import { convertOf, printerOf, scaleOf, selectableFieldsOf, strategyOf } from './behaviour.ts';
+import { definition } from './definition.ts';
+import { nameAndAge } from './name-and-age.ts';
+import { type ResourceRow, resourceTable } from './tables.ts';
+
+/** Resources that are another view of rows some other resource stores. */
+const STORED_AS: Record<string, { storage: string; group?: string; version: string }> = {
+  'events.k8s.io/events': { storage: '/events', group: '', version: 'v1' },
+  'autoscaling/horizontalpodautoscalers': { storage: 'autoscaling/horizontalpodautoscalers', version: 'v2' },
+};
+
+let resources: Resource[] | undefined;
+
+export function builtinResources(): Resource[] {
+  resources ??= resourceTable().resources.map(toResource);
+  return resources;
+}
+
+/** Name of the OpenAPI definition of a built-in kind. */
+const definitions = new WeakMap<Resource, string>();
+
+export function definitionName(resource: Resource): string | undefined {
+  return definitions.get(resource);
+}
+
+function toResource(row: ResourceRow): Resource {
+  const { group, version, kind, plural } = row;
+  const stored = STORED_AS[`${group}/${plural}`];
+  const resource: Resource = {
+    group,
+    version,
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular: row.singular,
+    shortNames: row.shortNames ?? [],
+    categories: row.categories ?? [],
+    namespaced: row.namespaced,
+    verbs: row.verbs,
+    subresources: row.subresources ?? [],
+    storage: stored?.storage ?? `${group}/${plural}`,
+    storageVersion: stored?.version ?? version,
+    schema: () => definition(row.definition),
+    strategy: strategyOf(group, kind),
+    printer: printerOf(group, kind) ?? nameAndAge,
+    scale: scaleOf(group, kind),
+    selectableFields: selectableFieldsOf(group, kind),
+    convert: convertOf(group, kind),
+  };
+  if (stored?.group !== undefined) resource.storageGroup = stored.group;
+  definitions.set(resource, row.definition);
+  return resource;
+}

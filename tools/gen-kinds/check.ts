@@ -1,0 +1,7 @@
+/** Holds our kinds against what upstream recorded: discovery documents, protobuf samples. `npx tsx tools/gen-kinds/check.ts` */
+import { checkDiscovery } from './check-discovery.ts';
+
+const problems = [...checkDiscovery()];
+for (const problem of problems) console.error(problem);
+console.log(problems.length === 0 ? 'all as upstream' : `${problems.length} differences`);
+process.exitCode = problems.length === 0 ? 0 : 1;
