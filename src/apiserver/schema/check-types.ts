@@ -3,8 +3,7 @@
  * encoding/json's; null means "not set". Changes the object in place so that what is stored is what Go would store.
  */
 import type { Schema } from './schema.ts';
-import { childPath, fieldSchema, isFreeForm } from './prune.ts';
-import { type ApiError, badRequest } from '../status.ts';
+import { childPath, fieldSchema } from './prune.ts';
 
 type Json = Record<string, unknown>;
 
@@ -15,16 +14,17 @@ const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?
 const QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /**
- * The decoding error of an object of a built-in kind, or undefined. Go's type names are not part of a schema;
- * `title` of a schema is used where it has one, else names follow from the fields.
+ * Throws a TypeError that says what encoding/json would say. Go's type names are not part of a schema: `title` of a
+ * schema is used where it has one, else they follow from the kind and the names of the fields.
  */
-export function checkTypes(object: unknown, schema: Schema, kind: string): string | undefined {
-  return walk(object, schema, '', kind, '');
+export function checkTypes(object: unknown, schema: Schema, kind = kindOf(object)): void {
+  const problem = walk(object, schema, '', kind, '');
+  if (problem !== undefined) throw new TypeError(problem);
 }
 
-/** The 400 the server answers a body with that cannot be decoded. */
-export function decodingError(kind: string, version: string, problem: string): ApiError {
-  return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${problem}`);
+function kindOf(object: unknown): string {
+  const kind = (object as Json | null)?.kind;
+  return typeof kind === 'string' ? kind : '';
 }
 
 /** `owner` is the Go struct that holds the field at `path`, `name` the field's Go-ish type name. */
@@ -33,6 +33,10 @@ function walk(value: unknown, schema: Schema, path: string, name: string, owner:
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value))) return undefined;
     return mismatch(value, path, owner, 'intstr.IntOrString');
+  }
+  if (schema.format === 'quantity') {
+    if (typeof value === 'string') return QUANTITY.test(value) ? undefined : QUANTITY_RULE;
+    return typeof value === 'number' ? undefined : mismatch(value, path, owner, 'string');
   }
   switch (type) {
     case 'string':
@@ -48,7 +52,6 @@ function walk(value: unknown, schema: Schema, path: string, name: string, owner:
     default:
       break;
   }
-  if (isFreeForm(schema)) return undefined;
   if (schema.properties === undefined && schema.additionalProperties === undefined) return undefined;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const map = schema.properties === undefined ? `map[string]${goType(schema.additionalProperties, name)}` : `v1.${name}`;
@@ -112,8 +115,6 @@ function text(value: string, schema: Schema): string | undefined {
     case 'byte':
       if (BASE64.test(value) && value.replace(/[\r\n]/g, '').length % 4 === 0) return undefined;
       return `illegal base64 data at input byte ${badByte(value)}`;
-    case 'quantity':
-      return QUANTITY.test(value) ? undefined : QUANTITY_RULE;
     default:
       return undefined;
   }
@@ -125,7 +126,6 @@ function badByte(value: string): number {
 }
 
 function stringLike(value: unknown, schema: Schema, path: string, owner: string): string | undefined {
-  if (schema.format === 'quantity' && typeof value === 'number') return undefined;
   if (schema.format === 'date-time') return mismatch(value, path, '', 'string');
   return mismatch(value, path, owner, schema.format === 'byte' ? '[]uint8' : 'string');
 }
@@ -172,9 +172,10 @@ function singular(name: string): string {
 
 function goType(schema: Schema | boolean | undefined, name: string): string {
   if (typeof schema !== 'object') return 'interface {}';
+  if (schema.format === 'quantity') return 'resource.Quantity';
   switch (schema.type) {
     case 'string':
-      return schema.format === 'quantity' ? 'resource.Quantity' : schema.format === 'byte' ? '[]uint8' : 'string';
+      return schema.format === 'byte' ? '[]uint8' : 'string';
     case 'boolean':
       return 'bool';
     case 'integer':

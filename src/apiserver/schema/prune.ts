@@ -11,29 +11,21 @@ type Json = Record<string, unknown>;
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 const EMBEDDED = 'x-kubernetes-embedded-resource';
 
-/** Prunes a value by a structural schema; it is not the root of a resource. */
+/**
+ * Prunes a value by its schema: part of a custom resource, or a whole object of a built-in kind (whose schema types
+ * metadata too). Paths come in the order of the document, as Go's decoder reports them.
+ */
 export function prune(value: unknown, schema: Schema | undefined): string[] {
   const removed: string[] = [];
   walk(value, schema, false, '', removed);
-  return sorted(removed);
-}
-
-/** Prunes a custom resource: apiVersion, kind and metadata need not be in its schema; metadata is held to ObjectMeta. */
-export function pruneResource(object: object, schema: Schema | undefined): string[] {
-  const removed: string[] = [];
-  walk(object, schema ?? {}, true, '', removed);
-  return sorted(removed);
-}
-
-/** Drops fields a built-in kind does not have, as Go's decoder does; paths come in the order of the document. */
-export function pruneBuiltin(object: unknown, schema: Schema): string[] {
-  const removed: string[] = [];
-  walkBuiltin(object, schema, '', removed);
   return removed;
 }
 
-function sorted(paths: string[]): string[] {
-  return paths.length > 1 ? paths.sort() : paths;
+/** Prunes a custom resource: apiVersion, kind and metadata need not be in its schema; metadata is held to ObjectMeta. Paths are sorted. */
+export function pruneResource(object: object, schema: Schema | undefined): string[] {
+  const removed: string[] = [];
+  walk(object, schema ?? {}, true, '', removed);
+  return removed.length > 1 ? removed.sort() : removed;
 }
 
 function isMeta(key: string): boolean {
@@ -94,38 +86,4 @@ function preserving(items: Schema | undefined): Schema | undefined {
     preservingItems.set(items, copy);
   }
   return copy;
-}
-
-/** An object schema that names nothing is free-form here (RawExtension, FieldsV1, JSON): Go keeps those bytes. */
-export function isFreeForm(schema: Schema): boolean {
-  return (
-    schema[PRESERVE] === true ||
-    (schema.properties === undefined && schema.additionalProperties === undefined && schema.items === undefined)
-  );
-}
-
-function walkBuiltin(value: unknown, schema: Schema, path: string, removed: string[]): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (Array.isArray(value)) {
-    const items = schema.items;
-    if (items === undefined) return;
-    for (let i = 0; i < value.length; i++) {
-      const item = value[i];
-      if (typeof item === 'object' && item !== null) walkBuiltin(item, items, `${path}[${i}]`, removed);
-    }
-    return;
-  }
-  if (isFreeForm(schema)) return;
-  const object = value as Json;
-  for (const key in object) {
-    const field = fieldSchema(schema, key);
-    if (field === undefined) {
-      if (schema.additionalProperties === true) continue;
-      removed.push(childPath(path, key));
-      delete object[key];
-      continue;
-    }
-    const child = object[key];
-    if (typeof child === 'object' && child !== null) walkBuiltin(child, field, childPath(path, key), removed);
-  }
 }
