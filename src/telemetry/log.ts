@@ -1,0 +1,63 @@
+/**
+ * Logging as the rest of the code sees it: a message, fields, and children that carry fields along. Every field is
+ * redacted before a sink sees it. pino is named here and nowhere else, and is loaded only when a logger is made.
+ */
+import { redact } from './redact.ts';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+export type LogFields = Record<string, unknown>;
+
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A logger that adds `fields` to every line. */
+  child(fields: LogFields): Logger;
+}
+
+/** One line of log, as a sink gets it. */
+export interface LogLine {
+  level: 'debug' | 'info' | 'warn' | 'error';
+  message: string;
+  fields: LogFields;
+}
+
+/** A logger over any sink; `enabled` spares the work of lines nobody reads. */
+export function loggerOf(
+  sink: (line: LogLine) => void,
+  enabled: (level: LogLine['level']) => boolean = () => true,
+  bound: LogFields = {},
+): Logger {
+  const at = (level: LogLine['level']) => (message: string, fields?: LogFields) => {
+    if (!enabled(level)) return;
+    sink({ level, message: redact(message) as string, fields: redact({ ...bound, ...fields }) as LogFields });
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => loggerOf(sink, enabled, { ...bound, ...fields }),
+  };
+}
+
+export const silentLogger: Logger = loggerOf(
+  () => {},
+  () => false,
+);
+
+/** JSON lines on `destination` (a file descriptor, a path, or a stream; default stderr). */
+export async function createLogger(
+  options: { level?: LogLevel; destination?: number | string | { write(line: string): void }; fields?: LogFields } = {},
+): Promise<Logger> {
+  const { pino } = await import('pino');
+  const { destination = 2, level = 'info' } = options;
+  const stream = typeof destination === 'object' ? destination : pino.destination({ dest: destination, sync: true });
+  const sink = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  return loggerOf(
+    (line) => sink[line.level](line.fields, line.message),
+    (wanted) => sink.isLevelEnabled(wanted),
+    options.fields,
+  );
+}
