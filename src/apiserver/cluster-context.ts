@@ -1,13 +1,13 @@
 /** What the request road knows about the cluster it works on. */
 import type { Clock, Random } from '../clock.ts';
-import type { Authorizer } from './auth/identity.ts';
+import type { RbacAuthorizer } from './auth/rbac.ts';
 import type { Registry } from './kinds/registry.ts';
 import type { Store } from './store/store.ts';
 
 export interface ClusterContext {
   readonly store: Store;
   readonly registry: Registry;
-  readonly authorizer: Authorizer;
+  readonly authorizer: RbacAuthorizer;
   readonly clock: Clock;
   readonly random: Random;
 }

@@ -4,6 +4,7 @@ import type { AdmissionAttributes } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource, WriteContext } from '../resource.ts';
+import { checkEscalation } from '../auth/escalation.ts';
 import { recordUpdate } from '../apply/record-update.ts';
 import { admission } from '../admission/index.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
@@ -63,6 +64,7 @@ export async function settle(context: ClusterContext, draft: Draft, attributes: 
   if (errors.length > 0) {
     throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);
   }
+  checkEscalation(context.authorizer, options.identity, draft.object, live);
   await admission.validate(attributes);
   const warnings = options.warnings && resource.strategy.warnings?.(draft.object, live);
   if (warnings?.length) options.warnings?.push(...warnings);

@@ -1,0 +1,165 @@
+/** GET on a collection: one consistent state, paged, in the shape the client wants. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { matchesLabels } from '../../api/label-selector.ts';
+import type { KubeObject, ListMeta } from '../../api/object.ts';
+import type { ClusterContext } from '../cluster-context.ts';
+import type { Accepted } from '../codec/accept.ts';
+import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
+import { matchesFields } from '../field-selector.ts';
+import { servedAsStored, storedPrefix, viewed } from '../handlers/stored-form.ts';
+import { groupVersion, type Resource } from '../resource.ts';
+import { expired, timeout } from '../status.ts';
+import { CompactedError, type ListPage, type Stored } from '../store/store.ts';
+import { decodeContinue, encodeContinue } from './continue-token.ts';
+import type { ListOptions } from './list-options.ts';
+
+/** Rows read between two looks at the event loop. */
+const SLICE = 250;
+/** How long a list waits for a version that does not exist yet, as upstream. */
+const FUTURE_WAIT_MS = 3000;
+
+export interface Listed {
+  rv: number;
+  items: Stored[];
+  meta: ListMeta;
+}
+
+/** Reads everything the options select, a slice at a time. */
+export async function readList(
+  context: ClusterContext,
+  resource: Resource,
+  namespace: string,
+  options: ListOptions,
+): Promise<Listed> {
+  const { store } = context;
+  const token = options.continue ? decodeContinue(options.continue) : undefined;
+  const exact = options.match === 'Exact' || (options.match === undefined && options.limit !== undefined);
+  if (options.resourceVersion) await waitFor(context, options.resourceVersion);
+  let rv = token && token.rv >= 0 ? token.rv : store.rv;
+  if (!token && options.resourceVersion && exact) rv = options.resourceVersion;
+  const scope = options.fields.namespace ?? (namespace || undefined);
+  const items: Stored[] = [];
+  let after = token?.after;
+  let more = true;
+  try {
+    if (options.fields.name !== undefined && scope !== undefined && !token && rv === store.rv) {
+      const one = store.get({ resource: resource.storage, namespace: scope, name: options.fields.name });
+      if (one && selects(resource, options, one)) items.push(one);
+      more = false;
+    }
+    while (more) {
+      const page: ListPage = store.list({ resource: resource.storage, namespace: scope, after, limit: SLICE, atRv: rv });
+      more = page.more;
+      for (const stored of page.items) {
+        after = { namespace: stored.key.namespace, name: stored.key.name };
+        if (selects(resource, options, stored)) items.push(stored);
+        if (options.limit !== undefined && items.length === options.limit) break;
+      }
+      if (options.limit !== undefined && items.length === options.limit) {
+        more = more || after?.name !== page.items.at(-1)?.key.name || after?.namespace !== page.items.at(-1)?.key.namespace;
+        break;
+      }
+      if (more) await nextTurn();
+    }
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    throw token
+      ? expired(
+          'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+          encodeContinue({ rv: -1, after: token.after }),
+        )
+      : expired(`The resourceVersion for the provided list is too old.`);
+  }
+  const meta: ListMeta = { resourceVersion: String(rv) };
+  if (more && after) {
+    meta.continue = encodeContinue({ rv, after });
+    const selective = options.labels.length > 0 || options.fields.terms.length > 0;
+    if (!selective && !token) meta.remainingItemCount = Math.max(1, store.count(resource.storage, scope) - items.length);
+  }
+  return { rv, items, meta };
+}
+
+export function selects(resource: Resource, options: ListOptions, stored: Stored): boolean {
+  if (options.fields.name !== undefined && stored.key.name !== options.fields.name) return false;
+  if (options.labels.length === 0 && options.fields.terms.length === 0) return true;
+  const object = viewed(resource, stored);
+  return matchesLabels(options.labels, object.metadata.labels) && matchesFields(options.fields, object);
+}
+
+/** The JSON of the list, in pieces. */
+export function* renderList(
+  resource: Resource,
+  listed: Listed,
+  accepted: Accepted,
+  include: IncludeObject,
+  now: number,
+): Generator<string> {
+  if (accepted.shape === 'Table') {
+    const { rows, ...head } = tableOf(resource, [], listed.meta, { version: accepted.version, include, now });
+    yield `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+    yield* joined(listed.items, (stored) => {
+      const one = tableOf(resource, [viewed(resource, stored)], {}, { version: accepted.version, include, now });
+      return JSON.stringify(one.rows[0]);
+    });
+  } else {
+    const partial = accepted.shape === 'PartialObjectMetadata';
+    const kind = partial ? 'PartialObjectMetadataList' : resource.listKind;
+    const apiVersion = partial ? `meta.k8s.io/${accepted.version}` : groupVersion(resource.group, resource.version);
+    yield `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(listed.meta)},"items":[`;
+    yield* joined(
+      listed.items,
+      partial
+        ? (stored) => JSON.stringify(partialMetadata(viewed(resource, stored), accepted.version))
+        : itemRenderer(resource),
+    );
+  }
+  yield ']}\n';
+}
+
+function itemRenderer(resource: Resource): (stored: Stored) => string {
+  if (!servedAsStored(resource)) return (stored) => JSON.stringify(listItem(resource, viewed(resource, stored)));
+  if (resource.custom) return (stored) => stored.json;
+  const prefix = storedPrefix(resource);
+  return (stored) => (stored.json.startsWith(prefix) ? `{${stored.json.slice(prefix.length)}` : stored.json);
+}
+
+/** Items of typed lists carry no apiVersion and kind; custom resources do. */
+function listItem(resource: Resource, object: KubeObject): object {
+  if (resource.custom) return object;
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
+  return rest;
+}
+
+function* joined(items: Stored[], render: (stored: Stored) => string): Generator<string> {
+  let piece = '';
+  for (let i = 0; i < items.length; i++) {
+    piece += (i === 0 ? '' : ',') + render(items[i] as Stored);
+    if (piece.length > 64 * 1024) {
+      yield piece;
+      piece = '';
+    }
+  }
+  yield piece;
+}
+
+/** Waits for a version that has not been reached yet; 504 when it does not come. */
+export async function waitFor(context: ClusterContext, rv: number): Promise<void> {
+  const { store, clock } = context;
+  if (rv <= store.rv) return;
+  await new Promise<void>((resolve, reject) => {
+    const stop = store.watch({ afterRv: store.rv }, (event) => {
+      if (event.rv < rv) return;
+      stop();
+      cancel();
+      resolve();
+    });
+    const cancel = clock.after(FUTURE_WAIT_MS, () => {
+      stop();
+      reject(
+        timeout(`Too large resource version: ${rv}, current: ${store.rv}`, 1, [
+          { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
+        ]),
+      );
+    });
+  });
+}

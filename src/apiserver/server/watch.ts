@@ -1,0 +1,220 @@
+/**
+ * A watch: one line per change for as long as the client stays. Selectors turn changes into ADDED and DELETED where
+ * an object starts or stops matching; a client too slow to keep up is cut off rather than buffered without bound.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { KubeObject } from '../../api/object.ts';
+import type { ClusterContext } from '../cluster-context.ts';
+import type { Accepted } from '../codec/accept.ts';
+import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
+import { servedAsStored, servedApiVersion, viewed } from '../handlers/stored-form.ts';
+import type { Resource } from '../resource.ts';
+import { ApiError, expired } from '../status.ts';
+import { type ChangeEvent, CompactedError, type Stored } from '../store/store.ts';
+import type { Exchange } from './exchange.ts';
+import type { ListOptions } from './list-options.ts';
+import { readList, selects, waitFor } from './list.ts';
+
+const BOOKMARK_EVERY_MS = 60_000;
+/** Bytes waiting for one client before it is cut off. */
+const BACKLOG_LIMIT = 8 * 1024 * 1024;
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+export interface WatchForm {
+  accepted: Accepted;
+  include: IncludeObject;
+}
+
+/** Resolves when the stream has ended, by timeout, by the client, by slowness or by `signal`. */
+export async function serveWatch(
+  context: ClusterContext,
+  exchange: Exchange,
+  resource: Resource,
+  namespace: string,
+  options: ListOptions,
+  form: WatchForm,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock } = context;
+  if (options.resourceVersion) await waitFor(context, options.resourceVersion);
+  const stream = new WatchStream(context, exchange, resource, form);
+  const scope = options.fields.namespace ?? (namespace || undefined);
+  const fromState = options.sendInitialEvents ?? !options.resourceVersion;
+  let afterRv = options.resourceVersion ?? store.rv;
+  if (fromState) {
+    const initial = await readList(context, resource, namespace, { labels: options.labels, fields: options.fields, bookmarks: false });
+    stream.open();
+    for (let i = 0; i < initial.items.length && !stream.ended; i++) {
+      stream.send('ADDED', initial.items[i] as Stored);
+      if (i % 250 === 249) await nextTurn();
+    }
+    afterRv = initial.rv;
+    if (options.sendInitialEvents && options.bookmarks) stream.bookmark(afterRv, { [INITIAL_EVENTS_END]: 'true' });
+  } else if (options.sendInitialEvents === false && options.resourceVersion === undefined) afterRv = store.rv;
+  stream.open();
+
+  const deliver = (event: ChangeEvent) => {
+    const matches = selects(resource, options, event.current);
+    if (event.type === 'ADDED') {
+      if (matches) stream.send('ADDED', event.current);
+      return;
+    }
+    const matched = event.previous !== undefined && selects(resource, options, event.previous);
+    if (event.type === 'DELETED') {
+      if (matched) stream.send('DELETED', event.current);
+    } else if (matches) stream.send(matched ? 'MODIFIED' : 'ADDED', event.current);
+    // The last matching content, under the version of the change that ended the match.
+    else if (matched && event.previous) stream.send('DELETED', event.previous, event.rv);
+  };
+  let stop: () => void;
+  try {
+    stop = store.watch({ resource: resource.storage, namespace: scope, name: options.fields.name, afterRv }, deliver);
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    stream.fail(expired(`too old resource version: ${error.requested} (${error.compactedRv})`));
+    return;
+  }
+  const seconds = options.timeoutSeconds || 1800 + Math.floor(context.random.float() * 1800);
+  const bookmarks = options.bookmarks ? every(context, BOOKMARK_EVERY_MS, () => stream.bookmark(store.rv)) : () => {};
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(seconds * 1000, () => {
+      if (options.bookmarks) stream.bookmark(store.rv);
+      end();
+    });
+    stream.onEnd(end);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+  });
+  bookmarks();
+  stop();
+  stream.end();
+}
+
+function every(context: ClusterContext, ms: number, action: () => void): () => void {
+  let cancel = () => {};
+  const next = () => {
+    cancel = context.clock.after(ms, () => {
+      action();
+      next();
+    });
+  };
+  next();
+  return () => cancel();
+}
+
+/** One plain JSON line per change and type, shared by all watchers that want it as it is stored. */
+const lines = new WeakMap<Stored, Map<string, Buffer>>();
+
+class WatchStream {
+  readonly #context: ClusterContext;
+  readonly #exchange: Exchange;
+  readonly #resource: Resource;
+  readonly #form: WatchForm;
+  readonly #plain: boolean;
+  readonly #listeners: (() => void)[] = [];
+  #columnsSent = false;
+  ended = false;
+
+  constructor(context: ClusterContext, exchange: Exchange, resource: Resource, form: WatchForm) {
+    this.#context = context;
+    this.#exchange = exchange;
+    this.#resource = resource;
+    this.#form = form;
+    this.#plain = form.accepted.shape === 'object' && servedAsStored(resource);
+    exchange.response.on('close', () => this.#finish());
+    exchange.response.on('error', () => this.#finish());
+  }
+
+  /** Headers go out at once: clients measure from there. */
+  open(): void {
+    if (this.#exchange.response.headersSent) return;
+    this.#exchange.open(200, { 'content-type': 'application/json' });
+    this.#exchange.response.flushHeaders?.();
+  }
+
+  onEnd(listener: () => void): void {
+    if (this.ended) listener();
+    else this.#listeners.push(listener);
+  }
+
+  send(type: string, stored: Stored, rv?: number): void {
+    if (this.ended) return;
+    if (this.#plain && rv === undefined) return this.#write(plainLine(type, stored));
+    const object = viewed(this.#resource, stored);
+    const shown = rv === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } };
+    this.#event(type, this.#shaped(shown));
+  }
+
+  bookmark(rv: number, annotations?: Record<string, string>): void {
+    const metadata = { resourceVersion: String(rv), creationTimestamp: null, ...(annotations ? { annotations } : {}) };
+    const object: KubeObject = { kind: this.#resource.kind, apiVersion: servedApiVersion(this.#resource), metadata };
+    if (this.#form.accepted.shape !== 'Table') return this.#event('BOOKMARK', this.#shaped(object));
+    const { version } = this.#form.accepted;
+    const table = tableOf(this.#resource, [], { resourceVersion: String(rv) }, { version, include: 'None', now: 0, withColumns: false });
+    const row = { cells: [], object: partialMetadata(object, version) };
+    this.#event('BOOKMARK', annotations ? { ...table, rows: [row] } : table);
+  }
+
+  fail(error: ApiError): void {
+    this.#event('ERROR', error.toStatus());
+    this.end();
+  }
+
+  end(): void {
+    this.#exchange.response.end();
+    this.#finish();
+  }
+
+  #shaped(object: KubeObject): unknown {
+    const { accepted, include } = this.#form;
+    if (accepted.shape === 'object') return object;
+    if (accepted.shape === 'PartialObjectMetadata') return partialMetadata(object, accepted.version);
+    const withColumns = !this.#columnsSent;
+    this.#columnsSent = true;
+    return tableOf(
+      this.#resource,
+      [object],
+      { resourceVersion: object.metadata.resourceVersion },
+      { version: accepted.version, include, now: this.#context.clock.now(), withColumns },
+    );
+  }
+
+  #event(type: string, object: unknown): void {
+    if (!this.ended) this.#write(`${JSON.stringify({ type, object })}\n`);
+  }
+
+  #write(line: string | Buffer): void {
+    const { response } = this.#exchange;
+    if (response.writableLength > BACKLOG_LIMIT) {
+      response.destroy();
+      this.#finish();
+      return;
+    }
+    response.write(line);
+  }
+
+  #finish(): void {
+    if (this.ended) return;
+    this.ended = true;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function plainLine(type: string, stored: Stored): Buffer {
+  let made = lines.get(stored);
+  if (!made) {
+    made = new Map();
+    lines.set(stored, made);
+  }
+  let line = made.get(type);
+  if (!line) {
+    line = Buffer.from(`{"type":"${type}","object":${stored.json}}\n`);
+    made.set(type, line);
+  }
+  return line;
+}
