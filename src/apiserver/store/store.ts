@@ -50,6 +50,7 @@ export interface Transaction {
 
 export interface ListRequest {
   resource: string;
+  /** Absent or empty: all namespaces (and all there is of cluster-scoped objects). */
   namespace?: string;
   /** Only keys after this one, in (namespace, name) order. */
   after?: { namespace: string; name: string };
@@ -69,6 +70,7 @@ export interface ListPage {
 export interface WatchRequest {
   /** Absent: every resource. */
   resource?: string;
+  /** Absent or empty: all. */
   namespace?: string;
   name?: string;
   /** Changes strictly after this version are delivered. */
@@ -98,14 +100,23 @@ export interface Store {
   count(resource: string, namespace?: string): number;
   /**
    * Calls `deliver` for each change after `afterRv`: first what history holds, then live, no gap, no repeat.
-   * `deliver` must not throw or block. Throws CompactedError. Returns the function that ends the watch.
+   * `deliver` is never called before `watch` returns and must not throw or block. Throws CompactedError. Returns the
+   * function that ends the watch.
    */
   watch(request: WatchRequest, deliver: (event: ChangeEvent) => void): () => void;
+  /**
+   * Runs `change` in a later turn of the event loop. It must be synchronous and read through `tx` only. When it throws,
+   * the promise rejects with that and nothing it did remains; when the disk fails, with a retryable RookeryError.
+   */
   write<T>(change: (tx: Transaction) => T): Promise<T>;
-  /** Forgets history at or before `rv`, in bounded steps that yield to the event loop. */
+  /**
+   * Forgets history before `rv` (the state at `rv` stays readable), in bounded steps that yield to the event loop. The
+   * store does this by itself as its retention says.
+   */
   compact(rv: number): Promise<void>;
   /** Settings and secrets of the store itself (keys, ids), not objects: survive with the file. */
   meta: { get(name: string): string | undefined; set(name: string, value: string): void };
+  /** Finishes what is queued; watches just end. */
   close(): Promise<void>;
 }
 

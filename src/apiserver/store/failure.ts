@@ -1,0 +1,59 @@
+/** What SQLite says, as errors of ours: whether waiting helps, or the file, or a newer Rookery. */
+import { RookeryError } from '../../errors.ts';
+
+/** better-sqlite3 throws `SqliteError` with `code: 'SQLITE_…'`; told by shape so that importing this loads nothing. */
+function sqliteCode(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return error instanceof Error && typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
+}
+
+export function isStorageFailure(error: unknown): boolean {
+  return sqliteCode(error) !== undefined;
+}
+
+/** The RookeryError for a failure of SQLite; anything else comes back as it was. */
+export function storeFailure(error: unknown, file: string): unknown {
+  const code = sqliteCode(error);
+  if (code === undefined) return error;
+  const said = (error as Error).message;
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return broken(file, said, error);
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return busy(file, error);
+  if (code === 'SQLITE_FULL') {
+    return new RookeryError('store.full', `no room left to write ${file}: ${said}`, {
+      class: 'retryable',
+      hint: 'Free disk space; nothing of the failed write was kept.',
+      cause: error,
+    });
+  }
+  return new RookeryError('store.failed', `cannot read or write ${file}: ${said} (${code})`, {
+    class: 'retryable',
+    cause: error,
+  });
+}
+
+export function broken(file: string, why: string, cause?: unknown): RookeryError {
+  return new RookeryError('store.broken', `${file} is not a readable Rookery store: ${why}`, {
+    hint: 'The file was left as it is. Restore a copy of it, or move it away to start empty.',
+    cause,
+  });
+}
+
+export function newer(file: string, format: number, known: number): RookeryError {
+  return new RookeryError(
+    'store.newer',
+    `${file} was written by a newer Rookery (format ${format}, this one knows ${known})`,
+    { hint: 'Use that version, or move the file away to start empty. It was left as it is.' },
+  );
+}
+
+export function busy(file: string, cause?: unknown): RookeryError {
+  return new RookeryError('store.busy', `${file} is in use by another process or opened twice`, {
+    class: 'retryable',
+    hint: 'Stop the other Rookery that uses this data directory.',
+    cause,
+  });
+}
+
+export function closed(file: string): RookeryError {
+  return new RookeryError('store.closed', `${file} is closed`, { class: 'retryable' });
+}

@@ -1,0 +1,131 @@
+/**
+ * The file: its tables, its settings and how it is recognised. A file that is not ours, is cut short or comes from a
+ * newer Rookery is refused before SQLite gets to write a single byte to it.
+ */
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { broken, newer, storeFailure } from './failure.ts';
+
+export type Connection = Database.Database;
+
+/** `PRAGMA user_version`; raise it together with a migration. */
+export const FORMAT = 1;
+/** `PRAGMA application_id`: "Rook". */
+const APPLICATION = 0x526f6f6b;
+
+/**
+ * `log` is the truth: one row per change, never updated. `current` points at the newest row of each live key, so the
+ * value exists once. `log_key` (the rowid, rv, is its last column) answers "this key as of rv". `marks` says when a
+ * revision was the newest. Resource names are interned: they would otherwise be in three trees for every row.
+ */
+const SCHEMA = `
+  CREATE TABLE resource(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+  CREATE TABLE log(
+    rv INTEGER PRIMARY KEY,
+    resource INTEGER NOT NULL,
+    namespace TEXT NOT NULL,
+    name TEXT NOT NULL,
+    op INTEGER NOT NULL,
+    prev_rv INTEGER NOT NULL,
+    value
+  );
+  CREATE INDEX log_key ON log(resource, namespace, name);
+  CREATE TABLE current(
+    resource INTEGER NOT NULL,
+    namespace TEXT NOT NULL,
+    name TEXT NOT NULL,
+    rv INTEGER NOT NULL,
+    PRIMARY KEY(resource, namespace, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE marks(rv INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+  CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+export interface FormatOptions {
+  synchronous: 'normal' | 'full';
+  readonly: boolean;
+}
+
+/** Opens the file, creating it when it is missing or empty. */
+export function openFile(file: string, options: FormatOptions): Connection {
+  const memory = file === ':memory:';
+  if (!memory && !options.readonly) touch(file);
+  const fresh = memory || statSync(file).size === 0;
+  if (!fresh) inspect(file);
+  let db: Connection | undefined;
+  try {
+    // Waiting for a lock would block the event loop, and no one else has business in the file: fail at once.
+    db = new Database(file, { readonly: options.readonly, timeout: 0 });
+    configure(db, options);
+    if (fresh) create(db);
+    checkVersion(file, db.pragma('application_id', { simple: true }), db.pragma('user_version', { simple: true }));
+    return db;
+  } catch (error) {
+    db?.close();
+    throw storeFailure(error, file);
+  }
+}
+
+/** SQLite would make it readable by everyone; -wal takes over the mode of the file. */
+function touch(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+}
+
+function configure(db: Connection, options: FormatOptions): void {
+  // One process owns the file: no shared memory file, no lock calls per transaction, and a second server is kept out.
+  if (!options.readonly) db.pragma('locking_mode = EXCLUSIVE');
+  db.pragma('cache_size = -128');
+  db.pragma('temp_store = MEMORY');
+  db.pragma(`synchronous = ${options.synchronous}`);
+  // Small checkpoints: the one who commits pays for them, on the event loop.
+  db.pragma('wal_autocheckpoint = 256');
+  db.pragma('journal_size_limit = 1048576');
+}
+
+function create(db: Connection): void {
+  db.pragma('auto_vacuum = INCREMENTAL');
+  db.pragma('journal_mode = WAL');
+  db.exec(
+    `BEGIN IMMEDIATE; ${SCHEMA} PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${FORMAT}; COMMIT;`,
+  );
+}
+
+function checkVersion(file: string, application: unknown, version: unknown): void {
+  if (application !== APPLICATION) throw broken(file, 'it belongs to another program');
+  if (typeof version !== 'number' || version < 1) throw broken(file, 'it says no format');
+  if (version > FORMAT) throw newer(file, version, FORMAT);
+}
+
+/** Reads the header (https://www.sqlite.org/fileformat.html#the_database_header) without SQLite. */
+function inspect(file: string): void {
+  const header = Buffer.alloc(100);
+  const fd = openSync(file, 'r');
+  let size: number;
+  try {
+    size = fstatSync(fd).size;
+    if (readSync(fd, header, 0, 100, 0) < 100) throw broken(file, 'it is cut short');
+  } finally {
+    closeSync(fd);
+  }
+  if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw broken(file, 'it is not an SQLite file');
+  if (existsSync(`${file}-wal`)) return inspectWithLog(file);
+  checkVersion(file, header.readUInt32BE(68), header.readUInt32BE(60));
+  const page = header.readUInt16BE(16);
+  if (size < header.readUInt32BE(28) * (page === 1 ? 65536 : page)) throw broken(file, 'it is cut short');
+}
+
+/**
+ * After a crash the newest header may be in the write-ahead log. Only a read-only connection never copies the log into
+ * the file when it closes.
+ */
+function inspectWithLog(file: string): void {
+  let db: Connection | undefined;
+  try {
+    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    checkVersion(file, db.pragma('application_id', { simple: true }), db.pragma('user_version', { simple: true }));
+  } catch (error) {
+    throw storeFailure(error, file);
+  } finally {
+    db?.close();
+  }
+}

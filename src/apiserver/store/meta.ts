@@ -1,0 +1,44 @@
+/** Settings and secrets of the store itself, by name. Written at once, outside the queue of object writes. */
+import { storeFailure } from './failure.ts';
+import type { Connection } from './format.ts';
+import type { Store } from './store.ts';
+
+type StoreMeta = Store['meta'];
+
+/** Keeps callers' names apart from the store's own (`compactedRv`, …). */
+const PREFIX = 'user/';
+
+export class Meta implements StoreMeta {
+  readonly #db: Connection;
+  readonly #file: string;
+
+  constructor(db: Connection, file: string) {
+    this.#db = db;
+    this.#file = file;
+  }
+
+  get(name: string): string | undefined {
+    try {
+      return readMeta(this.#db, PREFIX + name);
+    } catch (error) {
+      throw storeFailure(error, this.#file);
+    }
+  }
+
+  set(name: string, value: string): void {
+    try {
+      writeMeta(this.#db, PREFIX + name, value);
+    } catch (error) {
+      throw storeFailure(error, this.#file);
+    }
+  }
+}
+
+export function readMeta(db: Connection, name: string): string | undefined {
+  return (db.prepare('SELECT value FROM meta WHERE name = ?').get(name) as { value: string } | undefined)?.value;
+}
+
+export function writeMeta(db: Connection, name: string, value: string): void {
+  db.prepare('INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)').run(name, value);
+}
+

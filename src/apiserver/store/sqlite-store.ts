@@ -1,0 +1,200 @@
+/** The `Store` on SQLite: puts the parts together. The promises are in `store.ts`, the file in `format.ts`. */
+import { resolve } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import { Compaction } from './compaction.ts';
+import { busy, closed, storeFailure } from './failure.ts';
+import { type Connection, openFile } from './format.ts';
+import { Log } from './log.ts';
+import { Meta } from './meta.ts';
+import { DEFAULT_RETENTION, Retention, type RetentionPolicy } from './retention.ts';
+import {
+  CompactedError,
+  type ChangeEvent,
+  type Key,
+  type ListPage,
+  type ListRequest,
+  type Sealer,
+  type Store,
+  type Stored,
+  type Transaction,
+  type WatchRequest,
+} from './store.ts';
+import { values } from './values.ts';
+import { Watchers } from './watchers.ts';
+import { Writer } from './writer.ts';
+
+export interface StoreOptions {
+  clock: Clock;
+  /** Given as a function when it needs the store's own settings (its wrapped key); asked at the first sealed value. */
+  sealer?: Sealer | ((meta: Store['meta']) => Sealer);
+  /** Which resources are sealed at rest; default Secrets, when there is a sealer. */
+  sealed?: (resource: string) => boolean;
+  /** `normal` (default): acknowledged writes survive the process. `full`: also a power cut, one fsync per commit. */
+  synchronous?: 'normal' | 'full';
+  readonly?: boolean;
+  /** How much history is kept; `false`: all, until `compact` is called. */
+  retention?: RetentionPolicy | false;
+}
+
+/** Closing any descriptor of a file drops the process's locks on it (POSIX), so a second open must not get that far. */
+const openFiles = new Set<string>();
+
+/** Opens (and makes, when missing) the store in `file`; `:memory:` is one that vanishes. */
+export function openStore(file: string, options: StoreOptions): Store {
+  const path = file === ':memory:' ? file : resolve(file);
+  if (openFiles.has(path)) throw busy(path);
+  const db = openFile(path, { synchronous: options.synchronous ?? 'normal', readonly: options.readonly ?? false });
+  try {
+    const store = new SqliteStore(path, db, options);
+    if (path !== ':memory:') openFiles.add(path);
+    return store;
+  } catch (error) {
+    db.close();
+    throw storeFailure(error, path);
+  }
+}
+
+class SqliteStore implements Store {
+  readonly meta: Meta;
+  readonly #file: string;
+  readonly #db: Connection;
+  readonly #log: Log;
+  readonly #writer: Writer;
+  readonly #watchers: Watchers;
+  readonly #compaction: Compaction;
+  readonly #retention: Retention | undefined;
+  #compacting: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(file: string, db: Connection, options: StoreOptions) {
+    const { sealer } = options;
+    this.#file = file;
+    this.#db = db;
+    this.meta = new Meta(db, file);
+    const sealed = options.sealed ?? ((resource: string) => sealer !== undefined && resource === '/secrets');
+    this.#log = new Log(
+      db,
+      values(() => (typeof sealer === 'function' ? sealer(this.meta) : sealer), sealed),
+    );
+    this.#compaction = new Compaction(db);
+    // The newest row may itself be compacted away (a deletion), the counter never goes back.
+    const rv = Math.max(this.#log.newestRv(), this.#compaction.compactedRv);
+    this.#watchers = new Watchers(this.#log, () => this.rv, this.#failed);
+    if (options.retention !== false && !options.readonly) {
+      this.#retention = new Retention(db, this, options.clock, options.retention ?? DEFAULT_RETENTION);
+    }
+    this.#writer = new Writer({
+      log: this.#log,
+      rv,
+      beforeCommit: (newest) => this.#retention?.mark(newest),
+      afterCommit: (events) => this.#committed(events),
+      failure: (error) => storeFailure(error, file),
+    });
+    this.#retention?.arm();
+  }
+
+  get rv(): number {
+    return this.#writer.rv;
+  }
+
+  get compactedRv(): number {
+    return this.#compaction.compactedRv;
+  }
+
+  get(key: Key): Stored | undefined {
+    return this.#read(() => this.#log.get(key));
+  }
+
+  list(request: ListRequest): ListPage {
+    const rv = request.atRv ?? this.rv;
+    if (rv < this.compactedRv) throw new CompactedError(rv, this.compactedRv);
+    const limit = request.limit && request.limit > 0 ? request.limit : undefined;
+    const range = {
+      resource: request.resource,
+      namespace: request.namespace,
+      after: request.after ?? { namespace: '', name: '' },
+      limit: limit && limit + 1,
+    };
+    const items = this.#read(() => (rv >= this.rv ? this.#log.page(range) : this.#log.pageAsOf(range, rv)));
+    const more = limit !== undefined && items.length > limit;
+    if (more) items.pop();
+    return { items, rv: Math.min(rv, this.rv), more };
+  }
+
+  count(resource: string, namespace?: string): number {
+    return this.#read(() => this.#log.count(resource, namespace));
+  }
+
+  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void): () => void {
+    if (this.#closing) throw closed(this.#file);
+    if (request.afterRv < this.compactedRv) throw new CompactedError(request.afterRv, this.compactedRv);
+    return this.#watchers.add(request, deliver);
+  }
+
+  write<T>(change: (tx: Transaction) => T): Promise<T> {
+    if (this.#closing) return Promise.reject(closed(this.#file));
+    return this.#writer.write(change);
+  }
+
+  /** One at a time; a second call waits for the first and then does the rest. */
+  compact(rv: number): Promise<void> {
+    const next = this.#compacting.then(() => this.#compact(Math.min(rv, this.rv)));
+    this.#compacting = next.catch(() => {});
+    return next;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #compact(rv: number): Promise<void> {
+    if (this.#closing) return;
+    try {
+      this.#compaction.begin(rv);
+      while (!this.#closing) {
+        const limit = this.#watchers.oldestNeeded;
+        if (this.#compaction.step(limit)) await turn();
+        else if (limit < this.compactedRv) await this.#watchers.progress();
+        else break;
+      }
+      while (!this.#closing && this.#compaction.shrink()) await turn();
+      if (!this.#closing) this.#compaction.checkpoint();
+    } catch (error) {
+      throw storeFailure(error, this.#file);
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#retention?.stop();
+    await this.#writer.drained();
+    this.#watchers.endAll();
+    await this.#compacting;
+    this.#db.close();
+    openFiles.delete(this.#file);
+  }
+
+  #committed(events: ChangeEvent[]): void {
+    this.#watchers.publish(events);
+    this.#retention?.arm();
+  }
+
+  #failed = (error: unknown): void => {
+    const failure = storeFailure(error, this.#file);
+    process.emitWarning(failure instanceof Error ? failure : String(failure), 'StoreWatchWarning');
+  };
+
+  #read<T>(work: () => T): T {
+    if (this.#closing) throw closed(this.#file);
+    try {
+      return work();
+    } catch (error) {
+      throw storeFailure(error, this.#file);
+    }
+  }
+}
+
+/** Lets everything else that waits have the event loop first. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

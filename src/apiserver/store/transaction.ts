@@ -1,0 +1,89 @@
+/**
+ * What one `write` function gets to work with. Keeps the list of what it changed, for the watchers, and to take it back
+ * when the function throws: cheaper than a savepoint around each function, since hardly any throws after writing.
+ */
+import type { KubeObject } from '../../api/object.ts';
+import { isStorageFailure } from './failure.ts';
+import type { Log } from './log.ts';
+import { same } from './sameness.ts';
+import type { ChangeEvent, Key, Stored, Transaction } from './store.ts';
+import { Text } from './version.ts';
+
+const START = { namespace: '', name: '' };
+
+export class LogTransaction implements Transaction {
+  readonly #log: Log;
+  #rv: number;
+  #open = true;
+  readonly events: ChangeEvent[] = [];
+  /** SQLite failed under it: whatever the function made of that, nothing of this batch can be trusted. */
+  failure: unknown;
+
+  constructor(log: Log, rv: number) {
+    this.#log = log;
+    this.#rv = rv;
+  }
+
+  get rv(): number {
+    return this.#rv;
+  }
+
+  get(key: Key): Stored | undefined {
+    return this.#try(() => this.#log.get(key));
+  }
+
+  list(resource: string, namespace?: string): Stored[] {
+    return this.#try(() => this.#log.page({ resource, namespace, after: START }));
+  }
+
+  put(key: Key, object: KubeObject): Stored {
+    return this.#try(() => {
+      const previous = this.#log.get(key);
+      const text = new Text(object);
+      if (previous && same(previous, text.at(previous.rv))) {
+        object.metadata.resourceVersion = String(previous.rv);
+        return previous;
+      }
+      const rv = this.#rv + 1;
+      const current = this.#log.put(key, rv, previous, text.at(rv));
+      this.#rv = rv;
+      object.metadata.resourceVersion = String(rv);
+      this.events.push(
+        previous ? { type: 'MODIFIED', rv, current, previous } : { type: 'ADDED', rv, current },
+      );
+      return current;
+    });
+  }
+
+  delete(key: Key): Stored | undefined {
+    return this.#try(() => {
+      const previous = this.#log.get(key);
+      if (!previous) return undefined;
+      const rv = this.#rv + 1;
+      const current = this.#log.remove(rv, previous);
+      this.#rv = rv;
+      this.events.push({ type: 'DELETED', rv, current, previous });
+      return current;
+    });
+  }
+
+  /** No more use of it: a function that kept it must not write outside its turn. */
+  end(): void {
+    this.#open = false;
+  }
+
+  undo(): void {
+    for (const event of this.events.reverse()) this.#log.undo(event);
+    this.events.length = 0;
+  }
+
+  #try<T>(work: () => T): T {
+    if (!this.#open) throw new Error('the transaction is over: a write function must be synchronous');
+    try {
+      return work();
+    } catch (error) {
+      if (isStorageFailure(error)) this.failure ??= error;
+      throw error;
+    }
+  }
+}
