@@ -1,7 +1,8 @@
 /** Holds our kinds against what upstream recorded: discovery documents, protobuf samples. `npx tsx tools/gen-kinds/check.ts` */
 import { checkDiscovery } from './check-discovery.ts';
+import { checkProtobuf } from './check-protobuf.ts';
 
-const problems = [...checkDiscovery()];
+const problems = [...checkDiscovery(), ...checkProtobuf()];
 for (const problem of problems) console.error(problem);
 console.log(problems.length === 0 ? 'all as upstream' : `${problems.length} differences`);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { GoPackage } from './go-types.ts';
 import { packageDir } from './modules.ts';
 
-/** [number, JSON name, type, flags]; flags: r repeated, m map, z dropped when zero, i inlined into the parent. */
+/** [number, JSON name, type, flags]; flags: r repeated, m map, z dropped when zero, i inlined into the parent, u the message is this list. */
 export type FieldRow = [number, string, string, string];
 
 const SCALARS = new Set(['string', 'bool', 'int32', 'int64', 'bytes', 'double']);
@@ -30,11 +30,13 @@ export function readMessages(prefix: string, go: GoPackage): Record<string, Fiel
     const field = go.structs.get(name)?.get(number);
     let flags = map ? 'm' : match[1] ? 'r' : '';
     if (field?.inline) flags += 'i';
+    // `type Verbs []string` travels as a message around the list; its JSON form is the list.
+    if (go.aliases.get(name)?.startsWith('[]')) flags += 'u';
     const type = typeName((map ? match[5] : match[2]) as string, prefix);
     // Go's omitempty never drops a struct, omitzero does.
     const droppable = field && (field.omitzero || (field.omitempty && SCALARS.has(type)));
     if (droppable && flags === '' && !field.pointer) flags += 'z';
-    messages[name]?.push([number, field?.json || proto, type, flags]);
+    messages[name]?.push([number, jsonName(field?.json, proto), type, flags]);
   }
   return messages;
 }
@@ -43,4 +45,9 @@ function typeName(raw: string, prefix: string): string {
   if (SCALARS.has(raw)) return raw;
   if (raw.startsWith('.')) return raw.replace(/^\.k8s\.io\./, 'io.k8s.');
   return `${prefix}.${raw}`;
+}
+
+function jsonName(json: string | undefined, proto: string): string {
+  // `json:"-"` is the raw content of a type that writes its own JSON.
+  return json && json !== '-' ? json : proto;
 }

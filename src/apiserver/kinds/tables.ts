@@ -37,7 +37,7 @@ export interface RawSchema {
   [keyword: string]: unknown;
 }
 
-/** [number, JSON name, type, flags]; flags: r repeated, m map, z dropped when zero, i inlined into the parent. */
+/** [number, JSON name, type, flags]; flags: r repeated, m map, z dropped when zero, i inlined into the parent, u the message is this list. */
 export type FieldRow = [number, string, string, string];
 
 function read(name: string): unknown {
