@@ -1,0 +1,1 @@
+export const nodeImage = (() => { throw new Error('not yet'); }) as any;

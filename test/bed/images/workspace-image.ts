@@ -1,0 +1,1 @@
+export const workspaceImage = (() => { throw new Error('not yet'); }) as any;
