@@ -98,11 +98,17 @@ function checkOptions(deletion: DeleteOptions): void {
   const { propagationPolicy, orphanDependents, gracePeriodSeconds } = deletion;
   if (propagationPolicy && orphanDependents !== undefined) {
     errors.push(
-      field.invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'),
+      field.invalid(
+        'propagationPolicy',
+        propagationPolicy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
     );
   }
   if (propagationPolicy && !['Orphan', 'Background', 'Foreground'].includes(propagationPolicy)) {
-    errors.push(field.notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']));
+    errors.push(
+      field.notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    );
   }
   if (gracePeriodSeconds !== undefined && !Number.isInteger(gracePeriodSeconds)) {
     errors.push(field.invalid('gracePeriodSeconds', gracePeriodSeconds, 'must be an integer'));

@@ -1,13 +1,13 @@
 /** A write on its way: what every check and hook of the request road looks at. */
 import type { KubeObject } from '../../api/object.ts';
 import type { AdmissionAttributes } from '../admission/admission.ts';
+import { admission } from '../admission/index.ts';
+import { recordUpdate } from '../apply/record-update.ts';
+import { checkEscalation } from '../auth/escalation.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource, WriteContext } from '../resource.ts';
-import { checkEscalation } from '../auth/escalation.ts';
-import { recordUpdate } from '../apply/record-update.ts';
-import { admission } from '../admission/index.ts';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
 import { type FieldError, invalid } from '../status.ts';
 import { servedApiVersion } from './stored-form.ts';
 
@@ -90,7 +90,11 @@ export const APPLIED = '\u0000applied';
 function validate({ resource, object, live }: Draft): FieldError[] {
   const errors = live
     ? validateObjectMetaUpdate(object.metadata, live.metadata)
-    : validateObjectMeta(object.metadata, { namespaced: resource.namespaced, kind: resource.kind, group: resource.group });
+    : validateObjectMeta(object.metadata, {
+        namespaced: resource.namespaced,
+        kind: resource.kind,
+        group: resource.group,
+      });
   if (live) errors.push(...(resource.strategy.validateUpdate?.(object, live) ?? []));
   else errors.push(...(resource.strategy.validate?.(object) ?? []));
   if (resource.custom) errors.push(...resource.custom.validate(object, live));

@@ -22,8 +22,7 @@ export function operationsOn(context: ClusterContext): Operations {
         .items.map((stored) => viewed(resource, stored));
     },
     create: (resource, namespace, object, options) => create(context, resource, namespace, object, options),
-    update: (resource, namespace, name, object, options) =>
-      update(context, resource, namespace, name, object, options),
+    update: (resource, namespace, name, object, options) => update(context, resource, namespace, name, object, options),
     patch: (resource, namespace, name, body, options) => patch(context, resource, namespace, name, body, options),
     delete: (resource, namespace, name, deletion, options) =>
       remove(context, resource, namespace, name, deletion, options),

@@ -66,7 +66,9 @@ async function apply(
   options: WriteOptions,
 ): Promise<Written> {
   if (!options.fieldManager) {
-    throw badRequest('PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch');
+    throw badRequest(
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    );
   }
   const config = clone(patch.body) as KubeObject;
   checkKind(resource, config);

@@ -1,8 +1,8 @@
 /** One HTTP request and its answer, HTTP/1.1 or HTTP/2 alike. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
+import { createGzip, gzip } from 'node:zlib';
 import { BODY_LIMIT } from '../codec/body.ts';
 import { badRequest, tooLarge } from '../status.ts';
 
@@ -64,7 +64,12 @@ export class Exchange {
     return /\bgzip\b/.test(this.header('accept-encoding') ?? '');
   }
 
-  async send(status: number, contentType: string, body: string | Buffer, headers: Record<string, string> = {}): Promise<void> {
+  async send(
+    status: number,
+    contentType: string,
+    body: string | Buffer,
+    headers: Record<string, string> = {},
+  ): Promise<void> {
     if (this.response.headersSent || this.response.destroyed) return;
     let bytes = typeof body === 'string' ? Buffer.from(body) : body;
     const all: Record<string, string> = { 'content-type': contentType, ...headers };
@@ -129,5 +134,8 @@ function parseUrl(url: string): URL {
 /** A quoted-string as RFC 7234 wants it, without what may not stand in a header. */
 function quoted(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what has to go
-  return `"${text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/[\\"]/g, '\\$&').replace(/[^\u0020-\u007e]/g, '?')}"`;
+  return `"${text
+    .replace(/[\u0000-\u001f\u007f]/g, ' ')
+    .replace(/[\\"]/g, '\\$&')
+    .replace(/[^\u0020-\u007e]/g, '?')}"`;
 }

@@ -29,26 +29,47 @@ export function parseListOptions(query: URLSearchParams, resource: Resource, rou
     errors.push(field.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
   }
   if (isWatch && match && sendInitial === null) {
-    errors.push(field.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+    errors.push(
+      field.forbidden(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      ),
+    );
   }
   if (isWatch && sendInitial !== null && match !== 'NotOlderThan') {
     const detail = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan';
-    errors.push(match ? field.notSupported('resourceVersionMatch', match, ['NotOlderThan']) : field.forbidden('resourceVersionMatch', detail));
+    errors.push(
+      match
+        ? field.notSupported('resourceVersionMatch', match, ['NotOlderThan'])
+        : field.forbidden('resourceVersionMatch', detail),
+    );
   }
   if (!isWatch && match) {
-    if (!version) errors.push(field.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
-    if (token) errors.push(field.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'));
+    if (!version)
+      errors.push(
+        field.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
+      );
+    if (token)
+      errors.push(
+        field.forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'),
+      );
     if (match !== 'Exact' && match !== 'NotOlderThan') {
       errors.push(field.notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
     }
     if (match === 'Exact' && version === '0') {
-      errors.push(field.forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+      errors.push(
+        field.forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+      );
     }
   }
   if (errors.length > 0) throw invalid('meta.k8s.io', 'ListOptions', '', errors);
   if (version && !/^\d+$/.test(version)) {
     throw invalid('meta.k8s.io', 'ListOptions', '', [
-      field.invalid('resourceVersion', version, `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`),
+      field.invalid(
+        'resourceVersion',
+        version,
+        `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
+      ),
     ]);
   }
   if (token && version && version !== '0') {

@@ -48,7 +48,13 @@ export async function readList(
       more = false;
     }
     while (more) {
-      const page: ListPage = store.list({ resource: resource.storage, namespace: scope, after, limit: SLICE, atRv: rv });
+      const page: ListPage = store.list({
+        resource: resource.storage,
+        namespace: scope,
+        after,
+        limit: SLICE,
+        atRv: rv,
+      });
       more = page.more;
       for (const stored of page.items) {
         after = { namespace: stored.key.namespace, name: stored.key.name };
@@ -56,7 +62,8 @@ export async function readList(
         if (options.limit !== undefined && items.length === options.limit) break;
       }
       if (options.limit !== undefined && items.length === options.limit) {
-        more = more || after?.name !== page.items.at(-1)?.key.name || after?.namespace !== page.items.at(-1)?.key.namespace;
+        more =
+          more || after?.name !== page.items.at(-1)?.key.name || after?.namespace !== page.items.at(-1)?.key.namespace;
         break;
       }
       if (more) await nextTurn();
@@ -74,7 +81,8 @@ export async function readList(
   if (more && after) {
     meta.continue = encodeContinue({ rv, after });
     const selective = options.labels.length > 0 || options.fields.terms.length > 0;
-    if (!selective && !token) meta.remainingItemCount = Math.max(1, store.count(resource.storage, scope) - items.length);
+    if (!selective && !token)
+      meta.remainingItemCount = Math.max(1, store.count(resource.storage, scope) - items.length);
   }
   return { rv, items, meta };
 }

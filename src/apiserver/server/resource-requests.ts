@@ -1,32 +1,18 @@
 /** Requests for resources: from a route to the operation that answers it, and its result to the wire. */
-import type { KubeObject } from '../../api/object.ts';
-import type { Cluster } from '../cluster.ts';
-import { negotiate, type Shape } from '../codec/accept.ts';
-import { asObject, decodeJson, decodeObject, decodeYaml, mediaType } from '../codec/body.ts';
-import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
 import { requireAllowed } from '../auth/denial.ts';
 import type { Identity } from '../auth/identity.ts';
 import { isReview, review } from '../auth/reviews.ts';
-import type { DeleteOptions, Patch, WriteOptions } from '../operations.ts';
-import type { Resource } from '../resource.ts';
-import { badRequest, field, invalid, methodNotAllowed, type Status, unknownPath, unsupportedMediaType } from '../status.ts';
+import type { Cluster } from '../cluster.ts';
+import { negotiate } from '../codec/accept.ts';
+import { methodNotAllowed, unknownPath } from '../status.ts';
+import { EVERY_SHAPE, includeOf, pretty, sendObject, sendStatusOr, sendYaml } from './answer.ts';
+import { type Call, readDelete, readPatch, readWrite } from './call.ts';
 import type { Exchange } from './exchange.ts';
-import { parseListOptions } from './list-options.ts';
 import { readList, renderList } from './list.ts';
+import { parseListOptions } from './list-options.ts';
 import type { ResourceRoute } from './route.ts';
 import { serveSubresource } from './subresources.ts';
 import { serveWatch } from './watch.ts';
-
-const EVERY_SHAPE: readonly Shape[] = ['object', 'Table', 'PartialObjectMetadata'];
-
-export interface Call {
-  cluster: Cluster;
-  exchange: Exchange;
-  route: ResourceRoute;
-  resource: Resource;
-  identity: Identity;
-  signal: AbortSignal;
-}
 
 export async function serveResource(
   cluster: Cluster,
@@ -66,7 +52,13 @@ export async function serveResource(
     }
     case 'update': {
       const { object, options } = await readWrite(call);
-      const { object: result, created } = await cluster.operations.update(resource, route.namespace, route.name, object, options);
+      const { object: result, created } = await cluster.operations.update(
+        resource,
+        route.namespace,
+        route.name,
+        object,
+        options,
+      );
       return sendObject(call, created ? 201 : 200, result);
     }
     case 'patch':
@@ -108,10 +100,10 @@ function serveWatchOf({ cluster, exchange, route, resource, signal }: Call): Pro
 }
 
 async function servePatch(call: Call): Promise<void> {
-  const { cluster, exchange, route, resource } = call;
+  const { cluster, route, resource } = call;
   const { patch, options } = await readPatch(call);
   const { object, created } = await cluster.operations.patch(resource, route.namespace, route.name, patch, options);
-  return sendObject({ ...call, exchange }, created ? 201 : 200, object);
+  return sendObject(call, created ? 201 : 200, object);
 }
 
 async function serveDeleteCollection(call: Call): Promise<void> {
@@ -127,150 +119,27 @@ async function serveDeleteCollection(call: Call): Promise<void> {
       if ((error as { code?: number }).code !== 404) throw error;
     }
   }
-  const body = [...renderList(resource, listed, negotiate(exchange.header('accept'), ['object']), 'Metadata', 0)].join('');
+  const body = [...renderList(resource, listed, negotiate(exchange.header('accept'), ['object']), 'Metadata', 0)].join(
+    '',
+  );
   return exchange.send(200, 'application/json', body);
 }
 
 async function serveReview(call: Call): Promise<void> {
   const { cluster, exchange, route, resource, identity } = call;
   const { object } = await readWrite(call);
-  const answer = review(resource.kind, { ...object, apiVersion: `${resource.group}/${resource.version}`, kind: resource.kind }, {
-    identity,
-    namespace: route.namespace,
-    authorizer: cluster.authorizer,
-    authenticator: cluster.authenticator,
-    clock: cluster.clock,
-  });
+  const answer = review(
+    resource.kind,
+    { ...object, apiVersion: `${resource.group}/${resource.version}`, kind: resource.kind },
+    {
+      identity,
+      namespace: route.namespace,
+      authorizer: cluster.authorizer,
+      authenticator: cluster.authenticator,
+      clock: cluster.clock,
+    },
+  );
   // Reviews are never stored, so there is nothing a table could be made of: 406 where only that is accepted.
   negotiate(exchange.header('accept'), ['object']);
   return sendObject(call, 201, answer);
-}
-
-// ---- reading -------------------------------------------------------------------------------------------------
-
-export async function readWrite(call: Call): Promise<{ object: KubeObject; options: WriteOptions }> {
-  const { exchange } = call;
-  const options = writeOptions(call);
-  const { value, duplicates } = await decodeObject(await exchange.body(), exchange.header('content-type'));
-  return { object: asObject(value), options: { ...options, duplicates } };
-}
-
-const PATCH_TYPES: Record<string, Patch['type']> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-};
-
-export async function readPatch(call: Call): Promise<{ patch: Patch; options: WriteOptions }> {
-  const { exchange } = call;
-  const type = PATCH_TYPES[mediaType(exchange.header('content-type'))];
-  if (!type) throw unsupportedMediaType(Object.keys(PATCH_TYPES));
-  const force = exchange.query.get('force');
-  if (force !== null && type !== 'apply') {
-    throw invalid('meta.k8s.io', 'PatchOptions', '', [field.forbidden('force', 'may not be specified for non-apply patch')]);
-  }
-  const options = writeOptions(call);
-  if (type === 'apply' && !exchange.query.get('fieldManager')) {
-    throw invalid('meta.k8s.io', 'PatchOptions', '', [field.required('fieldManager', 'is required for apply patch')]);
-  }
-  const body = await exchange.body();
-  const { value, duplicates } = type === 'apply' ? await decodeYaml(body) : decodeJson(body);
-  if (type !== 'json') asObject(value);
-  return { patch: { type, body: value, force: force !== null && force !== 'false' }, options: { ...options, duplicates } };
-}
-
-export async function readDelete(call: Call): Promise<{ deletion: DeleteOptions; options: WriteOptions }> {
-  const { exchange } = call;
-  const options = writeOptions(call);
-  const body = await exchange.body();
-  const { query } = exchange;
-  const deletion: DeleteOptions & { dryRun?: string[] } = {};
-  if (body.length > 0) {
-    const value = asObject((await decodeObject(body, exchange.header('content-type'))).value) as KubeObject & DeleteOptions;
-    if (value.kind && value.kind !== 'DeleteOptions') throw badRequest(`expected DeleteOptions, got ${value.kind}`);
-    Object.assign(deletion, value);
-  }
-  if (query.has('gracePeriodSeconds')) deletion.gracePeriodSeconds = Number(query.get('gracePeriodSeconds'));
-  if (query.has('propagationPolicy')) deletion.propagationPolicy = query.get('propagationPolicy') as DeleteOptions['propagationPolicy'];
-  if (query.has('orphanDependents')) deletion.orphanDependents = query.get('orphanDependents') === 'true';
-  if (deletion.dryRun?.length) options.dryRun = checkDryRun(deletion.dryRun);
-  return { deletion, options };
-}
-
-function writeOptions({ exchange, identity }: Call): WriteOptions {
-  const { query } = exchange;
-  const manager = query.get('fieldManager');
-  if (manager && (manager.length > 128 || /[^\x20-\x7e]/.test(manager))) {
-    throw invalid('meta.k8s.io', 'CreateOptions', '', [
-      field.invalid('fieldManager', manager, 'may not be more than 128 bytes and must be printable'),
-    ]);
-  }
-  const validation = query.get('fieldValidation') || undefined;
-  if (validation && !['Ignore', 'Warn', 'Strict'].includes(validation)) {
-    throw invalid('meta.k8s.io', 'CreateOptions', '', [
-      field.notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']),
-    ]);
-  }
-  return {
-    identity,
-    dryRun: checkDryRun(query.getAll('dryRun')),
-    fieldManager: manager || (exchange.header('user-agent') ?? '').split('/', 1)[0]?.slice(0, 128) || 'unknown',
-    fieldValidation: validation as WriteOptions['fieldValidation'],
-    warnings: exchange.warnings,
-  };
-}
-
-function checkDryRun(values: string[]): boolean {
-  const wanted = values.filter((value) => value !== '');
-  for (const value of wanted) {
-    if (value !== 'All') throw invalid('meta.k8s.io', 'CreateOptions', '', [field.notSupported('dryRun', value, ['All'])]);
-  }
-  return wanted.length > 0;
-}
-
-// ---- answering -----------------------------------------------------------------------------------------------
-
-export function includeOf(exchange: Exchange): IncludeObject {
-  const value = exchange.query.get('includeObject') ?? '';
-  if (value === '' || value === 'Metadata') return 'Metadata';
-  if (value === 'None' || value === 'Object') return value;
-  throw badRequest(`unrecognized includeObject value: ${JSON.stringify(value)}`);
-}
-
-export async function sendObject(call: Call, status: number, object: KubeObject): Promise<void> {
-  const { cluster, exchange, resource } = call;
-  const accepted = negotiate(exchange.header('accept'), EVERY_SHAPE);
-  let shaped: unknown = object;
-  if (accepted.shape === 'Table') {
-    const meta = { resourceVersion: object.metadata.resourceVersion };
-    shaped = tableOf(resource, [object], meta, {
-      version: accepted.version,
-      include: includeOf(exchange),
-      now: cluster.clock.now(),
-    });
-  } else if (accepted.shape === 'PartialObjectMetadata') shaped = partialMetadata(object, accepted.version);
-  return sendValue(exchange, status, shaped, accepted.encoding);
-}
-
-export function sendValue(exchange: Exchange, status: number, value: unknown, encoding: 'json' | 'yaml'): Promise<void> {
-  if (encoding === 'yaml') return sendYaml(exchange, status, value);
-  return exchange.send(status, 'application/json', pretty(exchange, `${JSON.stringify(value)}\n`));
-}
-
-async function sendYaml(exchange: Exchange, status: number, value: unknown): Promise<void> {
-  const { stringify } = await import('yaml');
-  return exchange.send(status, 'application/yaml', stringify(value, { aliasDuplicateObjects: false }));
-}
-
-/** A Status has no table; an object kept by finalizers has. */
-function sendStatusOr(call: Call, status: number, result: KubeObject | Status): Promise<void> {
-  if (result.kind !== 'Status' || result.apiVersion !== 'v1') return sendObject(call, status, result as KubeObject);
-  const { encoding } = negotiate(call.exchange.header('accept'), EVERY_SHAPE);
-  return sendValue(call.exchange, status, result, encoding);
-}
-
-function pretty(exchange: Exchange, json: string): string {
-  const wanted = exchange.query.get('pretty');
-  return wanted === 'true' || wanted === '1' ? `${JSON.stringify(JSON.parse(json), null, 2)}\n` : json;
 }

@@ -32,7 +32,10 @@ export function splitCluster(path: string): { cluster: string; path: string } {
 }
 
 export function parseRoute(method: string, path: string, query: URLSearchParams): Route {
-  const segments = path.split('/').filter((segment) => segment !== '').map(decode);
+  const segments = path
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map(decode);
   const isCore = segments[0] === 'api';
   const start = isCore ? 2 : 3;
   if ((!isCore && segments[0] !== 'apis') || segments.length <= start) {

@@ -1,13 +1,19 @@
 /** What lives below an object: its status, its scale, and the verbs that are not CRUD. */
-import { formatLabelSelector, type LabelSelectorObject, matchesLabels, selectorFromObject } from '../../api/label-selector.ts';
+import {
+  formatLabelSelector,
+  type LabelSelectorObject,
+  matchesLabels,
+  selectorFromObject,
+} from '../../api/label-selector.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { issueToken } from '../auth/token-request.ts';
 import { setAt, valueAt } from '../json.ts';
-import type { Resource, ScalePaths } from '../resource.ts';
-import { ApiError, badRequest, field, invalid, methodNotAllowed, tooManyRequests, unknownPath } from '../status.ts';
-import { type Call, readPatch, readWrite, sendObject, sendValue } from './resource-requests.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
+import type { Resource, ScalePaths } from '../resource.ts';
+import { ApiError, badRequest, field, invalid, methodNotAllowed, tooManyRequests, unknownPath } from '../status.ts';
+import { sendObject, sendValue } from './answer.ts';
+import { type Call, readPatch, readWrite } from './call.ts';
 
 export async function serveSubresource(call: Call): Promise<void> {
   const { route, resource } = call;
@@ -138,7 +144,8 @@ async function serveBinding(call: Call): Promise<void> {
     throw invalid('', 'Binding', route.name, [field.required('target.name')]);
   }
   const pod = cluster.operations.get(resource, route.namespace, route.name);
-  if (pod.metadata.deletionTimestamp) throw conflictOn(subject, `pod ${route.name} is being deleted, cannot be assigned to a host`);
+  if (pod.metadata.deletionTimestamp)
+    throw conflictOn(subject, `pod ${route.name} is being deleted, cannot be assigned to a host`);
   if (pod.spec?.nodeName) {
     throw conflictOn(subject, `pod ${route.name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`);
   }
@@ -149,14 +156,24 @@ async function serveBinding(call: Call): Promise<void> {
     { type: 'merge', body: { spec: { nodeName: node }, metadata: { annotations: binding.metadata?.annotations } } },
     { ...options, subresource: 'binding' },
   );
-  return sendValue(call.exchange, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, 'json');
+  return sendValue(
+    call.exchange,
+    201,
+    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
+    'json',
+  );
 }
 
 function conflictOn(subject: { group: string; resource: string; name: string }, text: string): ApiError {
-  return new ApiError(409, 'Conflict', `Operation cannot be fulfilled on ${subject.resource} ${JSON.stringify(subject.name)}: ${text}`, {
-    name: subject.name,
-    kind: subject.resource,
-  });
+  return new ApiError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${subject.resource} ${JSON.stringify(subject.name)}: ${text}`,
+    {
+      name: subject.name,
+      kind: subject.resource,
+    },
+  );
 }
 
 /** Deletes the pod if every disruption budget that covers it can spare one. */
@@ -168,7 +185,12 @@ async function serveEviction(call: Call): Promise<void> {
   if (!finished && !pod.metadata.deletionTimestamp) await spendBudget(call, pod, options.dryRun ?? false);
   const deletion = eviction.deleteOptions ?? {};
   await cluster.operations.delete(resource, route.namespace, route.name, deletion, options);
-  return sendValue(call.exchange, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, 'json');
+  return sendValue(
+    call.exchange,
+    201,
+    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
+    'json',
+  );
 }
 
 async function spendBudget({ cluster, route }: Call, pod: KubeObject, dryRun: boolean): Promise<void> {
@@ -178,7 +200,11 @@ async function spendBudget({ cluster, route }: Call, pod: KubeObject, dryRun: bo
     return selector !== undefined && matchesLabels(selector, pod.metadata.labels);
   });
   if (covering.length > 1) {
-    throw new ApiError(500, 'InternalError', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
+    throw new ApiError(
+      500,
+      'InternalError',
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    );
   }
   const budget = covering[0];
   if (!budget) return;
@@ -192,12 +218,18 @@ async function spendBudget({ cluster, route }: Call, pod: KubeObject, dryRun: bo
       { reason: 'DisruptionBudget', message: detail },
     ]);
   }
-  const disrupted = { ...budget.status?.disruptedPods, [pod.metadata.name as string]: new Date(cluster.clock.now()).toISOString() };
+  const disrupted = {
+    ...budget.status?.disruptedPods,
+    [pod.metadata.name as string]: new Date(cluster.clock.now()).toISOString(),
+  };
   await cluster.operations.update(
     budgets,
     route.namespace,
     budget.metadata.name as string,
-    { ...structuredClone(budget), status: { ...budget.status, disruptionsAllowed: allowed - 1, disruptedPods: disrupted } },
+    {
+      ...structuredClone(budget),
+      status: { ...budget.status, disruptionsAllowed: allowed - 1, disruptedPods: disrupted },
+    },
     { identity: cluster.loopback, fieldManager: 'eviction', subresource: 'status', dryRun },
   );
 }

@@ -7,13 +7,13 @@ import type { KubeObject } from '../../api/object.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
-import { servedAsStored, servedApiVersion, viewed } from '../handlers/stored-form.ts';
+import { servedApiVersion, servedAsStored, viewed } from '../handlers/stored-form.ts';
 import type { Resource } from '../resource.ts';
-import { ApiError, expired } from '../status.ts';
+import { type ApiError, expired } from '../status.ts';
 import { type ChangeEvent, CompactedError, type Stored } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
-import type { ListOptions } from './list-options.ts';
 import { readList, selects, waitFor } from './list.ts';
+import type { ListOptions } from './list-options.ts';
 
 const BOOKMARK_EVERY_MS = 60_000;
 /** Bytes waiting for one client before it is cut off. */
@@ -42,7 +42,11 @@ export async function serveWatch(
   const fromState = options.sendInitialEvents ?? !options.resourceVersion;
   let afterRv = options.resourceVersion ?? store.rv;
   if (fromState) {
-    const initial = await readList(context, resource, namespace, { labels: options.labels, fields: options.fields, bookmarks: false });
+    const initial = await readList(context, resource, namespace, {
+      labels: options.labels,
+      fields: options.fields,
+      bookmarks: false,
+    });
     stream.open();
     for (let i = 0; i < initial.items.length && !stream.ended; i++) {
       stream.send('ADDED', initial.items[i] as Stored);
@@ -146,7 +150,8 @@ class WatchStream {
     if (this.ended) return;
     if (this.#plain && rv === undefined) return this.#write(plainLine(type, stored));
     const object = viewed(this.#resource, stored);
-    const shown = rv === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } };
+    const shown =
+      rv === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } };
     this.#event(type, this.#shaped(shown));
   }
 
@@ -155,7 +160,12 @@ class WatchStream {
     const object: KubeObject = { kind: this.#resource.kind, apiVersion: servedApiVersion(this.#resource), metadata };
     if (this.#form.accepted.shape !== 'Table') return this.#event('BOOKMARK', this.#shaped(object));
     const { version } = this.#form.accepted;
-    const table = tableOf(this.#resource, [], { resourceVersion: String(rv) }, { version, include: 'None', now: 0, withColumns: false });
+    const table = tableOf(
+      this.#resource,
+      [],
+      { resourceVersion: String(rv) },
+      { version, include: 'None', now: 0, withColumns: false },
+    );
     const row = { cells: [], object: partialMetadata(object, version) };
     this.#event('BOOKMARK', annotations ? { ...table, rows: [row] } : table);
   }

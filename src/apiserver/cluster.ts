@@ -1,0 +1,85 @@
+/**
+ * One cluster, awake: its store and everything that works on it. Nothing is shared with other clusters but code and
+ * built-in schemas. Opening is cheap and lazy; closing leaves nothing in memory.
+ */
+import type { Clock, Random } from '../clock.ts';
+import { Authenticator } from './auth/authenticator.ts';
+import { LOOPBACK } from './auth/identity.ts';
+import { RbacAuthorizer } from './auth/rbac.ts';
+import { loadServiceAccountKey } from './auth/service-account-key.ts';
+import { ServiceAccountTokens } from './auth/service-account-tokens.ts';
+import type { ClusterContext } from './cluster-context.ts';
+import { CrdController } from './crd/controller.ts';
+import { ClusterCredentials } from './credentials.ts';
+import { operationsOn } from './handlers/index.ts';
+import { Registry } from './kinds/registry.ts';
+import { startLoops } from './loops/index.ts';
+import type { Operations } from './operations.ts';
+import { openStore, type StoreOptions } from './store/sqlite-store.ts';
+import type { Sealer, Store } from './store/store.ts';
+
+export interface ClusterOptions {
+  name: string;
+  file: string;
+  clock: Clock;
+  random: Random;
+  /** PEM; becomes kube-root-ca.crt. */
+  serverCa: string;
+  sealer?: (meta: Store['meta']) => Sealer;
+  synchronous?: StoreOptions['synchronous'];
+}
+
+/** The same for every cluster and every address: tokens must outlive a change of port. The key tells them apart. */
+const ISSUER = 'https://kubernetes.default.svc.cluster.local';
+
+export class Cluster implements ClusterContext {
+  readonly name: string;
+  readonly store: Store;
+  readonly registry = new Registry();
+  readonly authorizer: RbacAuthorizer;
+  readonly authenticator: Authenticator;
+  readonly tokens: ServiceAccountTokens;
+  readonly credentials: ClusterCredentials;
+  readonly operations: Operations;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly loopback = LOOPBACK;
+  /** Requests and watches under way; a cluster with any of them does not go to sleep. */
+  active = 0;
+  lastUsed: number;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(options: ClusterOptions) {
+    const { clock, random, sealer } = options;
+    this.name = options.name;
+    this.clock = clock;
+    this.random = random;
+    this.lastUsed = clock.now();
+    this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous });
+    this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
+    this.authorizer = new RbacAuthorizer(this.store);
+    this.tokens = new ServiceAccountTokens({
+      store: this.store,
+      clock,
+      random,
+      keys: [loadServiceAccountKey(this.credentials.serviceAccountKey)],
+      issuer: ISSUER,
+      audiences: [ISSUER],
+    });
+    this.authenticator = new Authenticator({
+      credentials: this.credentials.forAuthenticator(),
+      tokens: this.tokens,
+      authorizer: this.authorizer,
+      clock,
+    });
+    this.operations = operationsOn(this);
+    const crds = new CrdController(this);
+    crds.start();
+    this.#stops.push(() => crds.stop(), startLoops({ ...this, cluster: this, rootCa: options.serverCa }));
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stops.reverse()) stop();
+    await this.store.close();
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * All clusters of one process, one file each in one folder. They are opened when first asked for and closed again
+ * when nobody has used them for a while: a sleeping cluster costs a file and nothing else.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock, Random } from '../clock.ts';
+import { RookeryError } from '../errors.ts';
+import { bootstrap } from './bootstrap.ts';
+import { Cluster, type ClusterOptions } from './cluster.ts';
+
+/** The cluster at `/`; all others live below `/clusters/<name>`. */
+export const ROOT = '';
+const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+const SWEEP_MS = 15_000;
+
+export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'sealer' | 'synchronous'> {
+  folder: string;
+  clock: Clock;
+  random: Random;
+  /** A cluster nobody used for this long goes to sleep. */
+  sleepAfterMs?: number;
+}
+
+export class Clusters {
+  readonly #options: ClustersOptions;
+  readonly #awake = new Map<string, Cluster>();
+  readonly #closing = new Map<string, Promise<void>>();
+  readonly #listeners = new Set<(name: string) => void>();
+  #cancelSweep = () => {};
+
+  constructor(options: ClustersOptions) {
+    this.#options = options;
+    mkdirSync(join(options.folder, 'clusters'), { recursive: true, mode: 0o700 });
+    this.#sweepLater();
+  }
+
+  has(name: string): boolean {
+    return this.#awake.has(name) || (isValid(name) && existsSync(this.#file(name)));
+  }
+
+  /** Names of all clusters but the root, sorted. */
+  list(): string[] {
+    return readdirSync(join(this.#options.folder, 'clusters'))
+      .filter((file) => file.endsWith('.db'))
+      .map((file) => file.slice(0, -3))
+      .sort();
+  }
+
+  get awake(): number {
+    return this.#awake.size;
+  }
+
+  /** Undefined when there is no such cluster. */
+  async get(name: string): Promise<Cluster | undefined> {
+    const awake = this.#awake.get(name);
+    if (awake) return awake;
+    await this.#closing.get(name);
+    if (this.#awake.has(name)) return this.#awake.get(name);
+    if (!isValid(name) || !existsSync(this.#file(name))) return undefined;
+    return this.#open(name);
+  }
+
+  /** Makes a cluster, or opens the one there is. */
+  async ensure(name: string): Promise<Cluster> {
+    const known = await this.get(name);
+    if (known) {
+      await bootstrap(known, this.#options.serverCa);
+      return known;
+    }
+    if (!isValid(name)) {
+      throw new RookeryError('cluster.name', `${JSON.stringify(name)} cannot be the name of a cluster`, {
+        class: 'user',
+        hint: "use lower case letters, digits, '-' and '.', starting and ending with a letter or digit",
+      });
+    }
+    const cluster = this.#open(name);
+    await bootstrap(cluster, this.#options.serverCa);
+    return cluster;
+  }
+
+  /** Ends its watches and removes its file. Says whether there was one. */
+  async drop(name: string): Promise<boolean> {
+    await this.#closing.get(name);
+    const awake = this.#awake.get(name);
+    if (awake) {
+      this.#awake.delete(name);
+      for (const listener of this.#listeners) listener(name);
+      await awake.close();
+    }
+    const file = this.#file(name);
+    const existed = isValid(name) && existsSync(file);
+    if (existed) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
+    return existed || awake !== undefined;
+  }
+
+  /** Called with the name of a cluster that is being closed or dropped: its streams have to end. */
+  onGone(listener: (name: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#cancelSweep();
+    await Promise.all([...this.#awake.keys()].map((name) => this.#sleep(name)));
+    await Promise.all(this.#closing.values());
+  }
+
+  #open(name: string): Cluster {
+    const { clock, random, serverCa, sealer, synchronous } = this.#options;
+    const file = this.#file(name);
+    const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous });
+    this.#awake.set(name, cluster);
+    return cluster;
+  }
+
+  #sleep(name: string): Promise<void> {
+    const cluster = this.#awake.get(name);
+    if (!cluster) return Promise.resolve();
+    this.#awake.delete(name);
+    const closing = cluster.close().finally(() => this.#closing.delete(name));
+    this.#closing.set(name, closing);
+    return closing;
+  }
+
+  #sweepLater(): void {
+    this.#cancelSweep = this.#options.clock.after(SWEEP_MS, () => {
+      const idleSince = this.#options.clock.now() - (this.#options.sleepAfterMs ?? 60_000);
+      for (const [name, cluster] of this.#awake) {
+        if (name !== ROOT && cluster.active === 0 && cluster.lastUsed < idleSince) void this.#sleep(name);
+      }
+      this.#sweepLater();
+    });
+  }
+
+  #file(name: string): string {
+    return name === ROOT ? join(this.#options.folder, 'root.db') : join(this.#options.folder, 'clusters', `${name}.db`);
+  }
+}
+
+function isValid(name: string): boolean {
+  return name === ROOT || (NAME.test(name) && !name.includes('..'));
+}

@@ -1,0 +1,210 @@
+/**
+ * The HTTPS front: HTTP/2 and HTTP/1.1 on one port, client certificates asked for but not demanded, every failure a
+ * `Status`. It finds the cluster, the caller and the route, and leaves the rest to the requests beside it.
+ */
+import type { X509Certificate } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Clusters } from '../clusters.ts';
+import { ApiError, internalError, unknownPath } from '../status.ts';
+import { Exchange } from './exchange.ts';
+import { servePath } from './path-requests.ts';
+import { serveResource } from './resource-requests.ts';
+import { parseRoute, splitCluster } from './route.ts';
+
+export interface ServerOptions {
+  clusters: Clusters;
+  /** PEM of the serving certificate and its key. */
+  tls: { cert: string; key: string };
+  host?: string;
+  /** 0: any free port. */
+  port?: number;
+  /** Text for `/metrics`. */
+  metrics?: () => Promise<string>;
+  /** Told of failures that are ours, not the client's. */
+  onError?: (error: unknown, request: { method: string; path: string }) => void;
+}
+
+/** The signal of requests that end by themselves. */
+const NEVER = new AbortController().signal;
+
+export class ApiServer {
+  readonly #options: ServerOptions;
+  readonly #server: Http2SecureServer;
+  #stopping = false;
+  readonly #sockets = new Set<Socket>();
+  readonly #streams = new Map<string, Set<AbortController>>();
+  readonly #certificates = new WeakMap<Socket, X509Certificate | null>();
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#server = createSecureServer(
+      {
+        ...options.tls,
+        allowHTTP1: true,
+        requestCert: true,
+        rejectUnauthorized: false,
+        settings: { maxConcurrentStreams: 1000 },
+        // Many informers share one connection; the default of 10 MB refuses their streams.
+        maxSessionMemory: 100,
+      },
+      (request, response) => void this.#serve(request, response),
+    );
+    // Go clients keep idle connections for 90 s; closing earlier makes them fail at random.
+    Object.assign(this.#server, { keepAliveTimeout: 120_000, headersTimeout: 60_000, requestTimeout: 0 });
+    this.#server.on('secureConnection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    for (const event of ['sessionError', 'tlsClientError', 'clientError'] as const) {
+      // A broken connection is the client's business; an unhandled one would be ours.
+      this.#server.on(event, (_error: Error, socket?: Socket) => socket?.destroy?.());
+    }
+    options.clusters.onGone((name) => {
+      for (const controller of this.#streams.get(name) ?? []) controller.abort();
+    });
+  }
+
+  listen(): Promise<AddressInfo> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#options.port ?? 0, this.#options.host ?? '127.0.0.1', () => {
+        this.#server.off('error', reject);
+        resolve(this.#server.address() as AddressInfo);
+      });
+    });
+  }
+
+  /** Ends watches cleanly, lets running requests finish for a moment, closes the port. Clusters stay open. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    for (const streams of this.#streams.values()) for (const controller of streams) controller.abort();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const grace = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, 300);
+    await closed;
+    clearTimeout(grace);
+  }
+
+  async #serve(
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+  ): Promise<void> {
+    let exchange: Exchange | undefined;
+    let cluster: Cluster | undefined;
+    try {
+      exchange = new Exchange(request, response);
+      exchange.response.on('error', () => {});
+      const split = splitCluster(exchange.path);
+      exchange.path = split.path;
+      cluster = await this.#options.clusters.get(split.cluster);
+      if (!cluster) throw unknownPath();
+      cluster.active++;
+      const impersonation = impersonationOf(request);
+      const identity = cluster.authenticator.authenticate({
+        authorization: exchange.header('authorization'),
+        peerCertificate: () => this.#peerCertificate(request),
+        impersonation,
+      });
+      const route = parseRoute(exchange.method, exchange.path, exchange.query);
+      if (route.kind === 'path') {
+        await servePath(cluster, exchange, identity, this.#options.metrics ?? (async () => ''));
+      } else if (route.verb === 'watch') {
+        await this.#stream(cluster.name, (signal) =>
+          serveResource(cluster as Cluster, exchange as Exchange, route, identity, signal),
+        );
+      } else await serveResource(cluster, exchange, route, identity, NEVER);
+    } catch (error) {
+      await this.#fail(exchange, response, error);
+    } finally {
+      if (cluster) {
+        cluster.active--;
+        cluster.lastUsed = cluster.clock.now();
+      }
+    }
+  }
+
+  /** Runs something that lasts until the client, the cluster or the server goes. */
+  async #stream(cluster: string, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    let streams = this.#streams.get(cluster);
+    if (!streams) {
+      streams = new Set();
+      this.#streams.set(cluster, streams);
+    }
+    streams.add(controller);
+    if (this.#stopping) controller.abort();
+    try {
+      await run(controller.signal);
+    } finally {
+      streams.delete(controller);
+      if (streams.size === 0 && this.#streams.get(cluster) === streams) this.#streams.delete(cluster);
+    }
+  }
+
+  async #fail(
+    exchange: Exchange | undefined,
+    response: ServerResponse | Http2ServerResponse,
+    error: unknown,
+  ): Promise<void> {
+    const failure = error instanceof ApiError ? error : internalError(error);
+    if (!(error instanceof ApiError)) {
+      this.#options.onError?.(error, { method: exchange?.method ?? '', path: exchange?.path ?? '' });
+    }
+    if (!exchange) {
+      (response as ServerResponse).writeHead(400).end();
+      return;
+    }
+    if (exchange.response.headersSent) {
+      exchange.response.destroy();
+      return;
+    }
+    const headers: Record<string, string> = {};
+    if (failure.details?.retryAfterSeconds) headers['retry-after'] = String(failure.details.retryAfterSeconds);
+    if (failure.code === 401) headers['www-authenticate'] = 'Bearer realm="kubernetes"';
+    try {
+      await exchange.send(failure.code, 'application/json', `${JSON.stringify(failure.toStatus())}\n`, headers);
+    } catch (sendError) {
+      this.#options.onError?.(sendError, { method: exchange.method, path: exchange.path });
+      exchange.response.destroy();
+    }
+  }
+
+  #peerCertificate(request: IncomingMessage | Http2ServerRequest): X509Certificate | undefined {
+    const socket = ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket | undefined;
+    if (!socket) return undefined;
+    let certificate = this.#certificates.get(socket);
+    if (certificate === undefined) {
+      certificate = socket.getPeerX509Certificate?.() ?? null;
+      this.#certificates.set(socket, certificate);
+    }
+    return certificate ?? undefined;
+  }
+}
+
+function impersonationOf(request: IncomingMessage | Http2ServerRequest): Impersonation | undefined {
+  const { headers } = request;
+  for (const name in headers) if (name.startsWith('impersonate-')) return readImpersonation(distinct(request));
+  return undefined;
+}
+
+/** Repeated headers one by one: a group name may contain a comma. */
+function distinct(request: IncomingMessage | Http2ServerRequest): Record<string, string[]> {
+  const all: Record<string, string[]> = Object.create(null);
+  const raw = request.rawHeaders;
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase();
+    (all[name] ??= []).push(raw[i + 1] as string);
+  }
+  return all;
+}
