@@ -1,0 +1,193 @@
+/**
+ * Certificates of our own: a CA, the servers and clients it vouches for, and signed requests. EC P-256 throughout. The
+ * profile is RFC 5280 as Kubernetes uses it: CN is the user, each O a group. Checking one is `trust.ts`.
+ */
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { isIP } from 'node:net';
+import { type Clock, type Random, systemRandom } from '../clock.ts';
+import { RookeryError } from '../errors.ts';
+import type { CertificateRequest } from './certificate-request.ts';
+import * as d from './der.ts';
+import { ipBytes } from './ip.ts';
+import { fromPem, toPem } from './pem.ts';
+
+/** Certificate and private key, both PEM. */
+export interface KeyPair {
+  cert: string;
+  key: string;
+}
+
+export type Usage = 'client' | 'server';
+
+export interface Issuing {
+  clock: Clock;
+  random?: Random;
+  /** Default one year. */
+  days?: number;
+}
+
+const DAY = 86_400_000;
+/** Clocks of the machines that check it may be behind. */
+const BACKDATE = 5 * 60_000;
+
+const OID = {
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  ecdsaSha256: '1.2.840.10045.4.3.2',
+  subjectKey: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  altName: '2.5.29.17',
+  constraints: '2.5.29.19',
+  authorityKey: '2.5.29.35',
+  extendedUsage: '2.5.29.37',
+  server: '1.3.6.1.5.5.7.3.1',
+  client: '1.3.6.1.5.5.7.3.2',
+} as const;
+
+// RFC 5280 4.2.1.3, bit 0 first.
+const SIGN_AND_ENCIPHER = d.bits(Buffer.from([0b1010_0000]), 5);
+const SIGN_ENCIPHER_CERTS = d.bits(Buffer.from([0b1010_0100]), 2);
+const SIGNATURE_ALGORITHM = d.sequence(d.oid(OID.ecdsaSha256));
+
+export function createCa(commonName: string, issuing: Issuing): KeyPair {
+  const keys = newKeys();
+  const name = subject(commonName, []);
+  const cert = certificate({
+    issuing: { days: 3650, ...issuing },
+    issuer: { name, key: keys.privateKey, keyId: keyId(keys.publicKey) },
+    name,
+    publicKey: keys.publicKey,
+    extensions: [
+      extension(OID.keyUsage, SIGN_ENCIPHER_CERTS, true),
+      extension(OID.constraints, d.sequence(d.TRUE), true),
+    ],
+  });
+  return { cert, key: privatePem(keys.privateKey) };
+}
+
+/** `hosts`: DNS names and IP addresses it is reached under. */
+export function issueServer(ca: KeyPair, commonName: string, hosts: string[], issuing: Issuing): KeyPair {
+  return issue(ca, subject(commonName, []), ['server'], altNames(hosts), issuing);
+}
+
+export function issueClient(ca: KeyPair, user: string, groups: string[], issuing: Issuing): KeyPair {
+  return issue(ca, subject(user, groups), ['client'], undefined, issuing);
+}
+
+/** The certificate for a request that was approved: its subject, key and alternative names, our usages and dates. */
+export function signRequest(ca: KeyPair, request: CertificateRequest, usages: Usage[], issuing: Issuing): string {
+  return certificate({
+    issuing,
+    issuer: issuerOf(ca),
+    name: request.subject,
+    publicKey: request.publicKey,
+    extensions: leafExtensions(usages, request.altNames),
+  });
+}
+
+function issue(ca: KeyPair, name: Buffer, usages: Usage[], names: Buffer | undefined, issuing: Issuing): KeyPair {
+  const keys = newKeys();
+  const extensions = leafExtensions(usages, names);
+  const cert = certificate({ issuing, issuer: issuerOf(ca), name, publicKey: keys.publicKey, extensions });
+  return { cert, key: privatePem(keys.privateKey) };
+}
+
+// ---- the certificate ---------------------------------------------------------------------------------------------
+
+interface Issuer {
+  name: Buffer;
+  key: KeyObject;
+  keyId: Buffer;
+}
+
+interface Content {
+  issuing: Issuing;
+  issuer: Issuer;
+  name: Buffer;
+  publicKey: KeyObject;
+  extensions: Buffer[];
+}
+
+function certificate({ issuing, issuer, name, publicKey, extensions }: Content): string {
+  const now = issuing.clock.now();
+  const serial = (issuing.random ?? systemRandom).bytes(16);
+  // Positive, not zero, always the same length.
+  serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;
+  const body = d.sequence(
+    d.tagged(0, d.integer(Buffer.from([2]))),
+    d.integer(serial),
+    SIGNATURE_ALGORITHM,
+    issuer.name,
+    d.sequence(d.time(now - BACKDATE), d.time(now + (issuing.days ?? 365) * DAY)),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    d.tagged(
+      3,
+      d.sequence(
+        ...extensions,
+        extension(OID.subjectKey, d.octets(keyId(publicKey))),
+        extension(OID.authorityKey, d.sequence(d.implicit(0, issuer.keyId))),
+      ),
+    ),
+  );
+  const signature = sign('sha256', body, issuer.key);
+  return toPem('CERTIFICATE', d.sequence(body, SIGNATURE_ALGORITHM, d.bits(signature)));
+}
+
+function leafExtensions(usages: Usage[], names: Buffer | undefined): Buffer[] {
+  return [
+    extension(OID.keyUsage, SIGN_AND_ENCIPHER, true),
+    extension(OID.extendedUsage, d.sequence(...usages.map((usage) => d.oid(OID[usage])))),
+    extension(OID.constraints, d.sequence(), true),
+    ...(names ? [extension(OID.altName, names)] : []),
+  ];
+}
+
+function extension(id: string, value: Buffer, critical = false): Buffer {
+  return d.sequence(d.oid(id), ...(critical ? [d.TRUE] : []), d.octets(value));
+}
+
+/** Groups first, as Go and openssl print them. */
+function subject(commonName: string, organizations: string[]): Buffer {
+  const attribute = (id: string, text: string) => d.set(d.sequence(d.oid(id), d.utf8(text)));
+  return d.sequence(
+    ...organizations.map((text) => attribute(OID.organization, text)),
+    attribute(OID.commonName, commonName),
+  );
+}
+
+function altNames(hosts: string[]): Buffer {
+  return d.sequence(
+    ...hosts.map((host) => (isIP(host) ? d.implicit(7, ipBytes(host)) : d.implicit(2, Buffer.from(host, 'latin1')))),
+  );
+}
+
+// ---- keys --------------------------------------------------------------------------------------------------------
+
+/** What a signature needs of the CA, read from its certificate: names must match byte for byte. */
+function issuerOf(ca: KeyPair): Issuer {
+  const block = fromPem(ca.cert)[0];
+  if (!block) throw new RookeryError('vault.bad-certificate', 'the CA certificate is not PEM');
+  const [body] = d.parse(d.parse(block.der)[0]?.content ?? Buffer.alloc(0));
+  // Version is optional; then serial, algorithm, issuer, validity, subject.
+  const fields = d.parse(body?.content ?? Buffer.alloc(0));
+  const name = fields[fields[0]?.tag === 0xa0 ? 5 : 4];
+  if (!name) throw new RookeryError('vault.bad-certificate', 'the CA certificate has no subject');
+  const key = createPrivateKey(ca.key);
+  return { name: name.whole, key, keyId: keyId(createPublicKey(key)) };
+}
+
+function newKeys(): { publicKey: KeyObject; privateKey: KeyObject } {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+}
+
+function privatePem(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }) as string;
+}
+
+/** RFC 7093: the leftmost 160 bits of SHA-256 over the key bits. */
+function keyId(key: KeyObject): Buffer {
+  const spki = d.parse(key.export({ type: 'spki', format: 'der' }));
+  const keyBits = d.parse(spki[0]?.content ?? Buffer.alloc(0))[1]?.content.subarray(1) ?? Buffer.alloc(0);
+  return createHash('sha256').update(keyBits).digest().subarray(0, 20);
+}

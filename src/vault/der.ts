@@ -1,0 +1,110 @@
+/**
+ * As much of ASN.1 DER (ITU-T X.690) as X.509 certificates and requests need. Ours because it is small, and because
+ * @peculiar/x509 costs more to import (0.2 s, 20 MB) than the whole API server to start; the tests use that as judge.
+ */
+
+export const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  oid: 0x06,
+  utf8: 0x0c,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
+
+export function der(tag: number, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from([tag]), length(content.length), content]);
+}
+
+function length(size: number): Buffer {
+  if (size < 0x80) return Buffer.from([size]);
+  const bytes: number[] = [];
+  for (let rest = size; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest & 0xff);
+  return Buffer.from([0x80 | bytes.length, ...bytes]);
+}
+
+export const sequence = (...parts: Buffer[]): Buffer => der(TAG.sequence, ...parts);
+export const set = (...parts: Buffer[]): Buffer => der(TAG.set, ...parts);
+export const octets = (content: Buffer): Buffer => der(TAG.octetString, content);
+export const utf8 = (text: string): Buffer => der(TAG.utf8, Buffer.from(text));
+export const TRUE = der(TAG.boolean, Buffer.from([0xff]));
+
+/** A context tag `[n]`, constructed. */
+export const tagged = (n: number, ...parts: Buffer[]): Buffer => der(0xa0 | n, ...parts);
+/** A context tag `[n]` in place of a primitive type's own. */
+export const implicit = (n: number, content: Buffer): Buffer => der(0x80 | n, content);
+
+/** Of an unsigned big-endian number. */
+export function integer(value: Buffer): Buffer {
+  let start = 0;
+  while (start < value.length - 1 && value[start] === 0) start++;
+  const bytes = value.subarray(start);
+  return der(TAG.integer, (bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes);
+}
+
+export function bits(content: Buffer, unused = 0): Buffer {
+  return der(TAG.bitString, Buffer.from([unused]), content);
+}
+
+export function oid(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  const bytes = [first * 40 + second];
+  for (const arc of rest) {
+    const septets = [arc & 0x7f];
+    for (let left = arc >>> 7; left > 0; left >>>= 7) septets.unshift((left & 0x7f) | 0x80);
+    bytes.push(...septets);
+  }
+  return der(TAG.oid, Buffer.from(bytes));
+}
+
+/** RFC 5280 4.1.2.5: two-digit years through 2049. */
+export function time(ms: number): Buffer {
+  const text = `${new Date(ms).toISOString().replace(/[-:T]|\.\d+/g, '')}`;
+  return text < '2050' ? der(TAG.utcTime, Buffer.from(text.slice(2))) : der(TAG.generalizedTime, Buffer.from(text));
+}
+
+export interface Node {
+  tag: number;
+  content: Buffer;
+  /** Tag and length included. */
+  whole: Buffer;
+}
+
+/** The values that follow each other in a buffer; throws when it is not DER. */
+export function parse(buffer: Buffer): Node[] {
+  const nodes: Node[] = [];
+  let at = 0;
+  while (at < buffer.length) {
+    const tag = buffer.readUInt8(at);
+    let size = at + 1 < buffer.length ? buffer.readUInt8(at + 1) : 0xff;
+    let start = at + 2;
+    if (size & 0x80) {
+      const count = size & 0x7f;
+      if (count === 0 || count > 4 || start + count > buffer.length) throw new Error('not DER');
+      size = buffer.readUIntBE(start, count);
+      start += count;
+    }
+    if (start + size > buffer.length) throw new Error('not DER');
+    nodes.push({ tag, content: buffer.subarray(start, start + size), whole: buffer.subarray(at, start + size) });
+    at = start + size;
+  }
+  return nodes;
+}
+
+export function parseOid(content: Buffer): string {
+  const arcs: number[] = [];
+  let arc = 0;
+  for (const byte of content) {
+    arc = arc * 128 + (byte & 0x7f);
+    if (byte & 0x80) continue;
+    if (arcs.length === 0) arcs.push(Math.min(Math.floor(arc / 40), 2), arc - 40 * Math.min(Math.floor(arc / 40), 2));
+    else arcs.push(arc);
+    arc = 0;
+  }
+  return arcs.join('.');
+}
