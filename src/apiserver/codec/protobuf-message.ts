@@ -140,8 +140,12 @@ function readEntry(reader: Reader, field: Field, out: Content, depth: number): v
     } else reader.skip(tag & 7);
   }
   reader.end = outer;
-  const map = (out[field.name] ??= {}) as Content;
-  assign(map, key, value === undefined ? (field.scalar === '' ? null : zeroOf(field.scalar)) : value);
+  out[field.name] ??= {};
+  assign(
+    out[field.name] as Content,
+    key,
+    value === undefined ? (field.scalar === '' ? null : zeroOf(field.scalar)) : value,
+  );
 }
 
 function readPacked(reader: Reader, field: Field, out: Content): void {
