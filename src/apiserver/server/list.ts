@@ -1,11 +1,10 @@
 /** GET on a collection: one consistent state, paged, in the shape the client wants. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { matchesLabels } from '../../api/label-selector.ts';
 import type { KubeObject, ListMeta } from '../../api/object.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
-import { matchesFields } from '../field-selector.ts';
+import { selects } from '../handlers/selection.ts';
 import { servedAsStored, storedPrefix, viewed } from '../handlers/stored-form.ts';
 import { groupVersion, type Resource } from '../resource.ts';
 import { expired, timeout } from '../status.ts';
@@ -85,13 +84,6 @@ export async function readList(
       meta.remainingItemCount = Math.max(1, store.count(resource.storage, scope) - items.length);
   }
   return { rv, items, meta };
-}
-
-export function selects(resource: Resource, options: ListOptions, stored: Stored): boolean {
-  if (options.fields.name !== undefined && stored.key.name !== options.fields.name) return false;
-  if (options.labels.length === 0 && options.fields.terms.length === 0) return true;
-  const object = viewed(resource, stored);
-  return matchesLabels(options.labels, object.metadata.labels) && matchesFields(options.fields, object);
 }
 
 /** The JSON of the list, in pieces. */

@@ -7,12 +7,13 @@ import type { KubeObject } from '../../api/object.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
+import { seenChange } from '../handlers/selection.ts';
 import { servedApiVersion, servedAsStored, viewed } from '../handlers/stored-form.ts';
 import type { Resource } from '../resource.ts';
 import { type ApiError, expired } from '../status.ts';
 import { type ChangeEvent, CompactedError, type Stored } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
-import { readList, selects, waitFor } from './list.ts';
+import { readList, waitFor } from './list.ts';
 import type { ListOptions } from './list-options.ts';
 
 const BOOKMARK_EVERY_MS = 60_000;
@@ -58,17 +59,8 @@ export async function serveWatch(
   stream.open();
 
   const deliver = (event: ChangeEvent) => {
-    const matches = selects(resource, options, event.current);
-    if (event.type === 'ADDED') {
-      if (matches) stream.send('ADDED', event.current);
-      return;
-    }
-    const matched = event.previous !== undefined && selects(resource, options, event.previous);
-    if (event.type === 'DELETED') {
-      if (matched) stream.send('DELETED', event.current);
-    } else if (matches) stream.send(matched ? 'MODIFIED' : 'ADDED', event.current);
-    // The last matching content, under the version of the change that ended the match.
-    else if (matched && event.previous) stream.send('DELETED', event.previous, event.rv);
+    const seen = seenChange(resource, options, event);
+    if (seen) stream.send(seen.type, seen.stored, seen.rv);
   };
   let stop: () => void;
   try {

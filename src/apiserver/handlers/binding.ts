@@ -1,0 +1,28 @@
+/** `pods/binding`: the scheduler's word that this pod runs on that node. */
+import type { KubeObject } from '../../api/object.ts';
+import type { Operations, WriteOptions } from '../operations.ts';
+import type { Resource } from '../resource.ts';
+import { conflict, field, invalid } from '../status.ts';
+
+export async function bind(
+  operations: Operations,
+  pods: Resource,
+  namespace: string,
+  name: string,
+  binding: KubeObject,
+  options: WriteOptions,
+): Promise<void> {
+  const node = binding.target?.name;
+  if (!node) throw invalid('', 'Binding', name, [field.required('target.name')]);
+  const pod = operations.get(pods, namespace, name);
+  const subject = { group: '', resource: 'pods/binding', name };
+  if (pod.metadata.deletionTimestamp) {
+    throw conflict(subject, `pod ${name} is being deleted, cannot be assigned to a host`);
+  }
+  if (pod.spec?.nodeName) {
+    throw conflict(subject, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`);
+  }
+  const metadata = { resourceVersion: pod.metadata.resourceVersion, annotations: binding.metadata?.annotations ?? {} };
+  const body = { metadata, spec: { nodeName: node } };
+  await operations.patch(pods, namespace, name, { type: 'merge', body }, { ...options, subresource: 'binding' });
+}

@@ -1,0 +1,65 @@
+/** `/scale`: any kind that counts replicas, seen as an autoscaling/v1 Scale. */
+import { formatLabelSelector, type LabelSelectorObject, selectorFromObject } from '../../api/label-selector.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { setAt, valueAt } from '../json.ts';
+import type { Operations, WriteOptions } from '../operations.ts';
+import type { Resource, ScalePaths } from '../resource.ts';
+import { badRequest, field, invalid, unknownPath } from '../status.ts';
+
+export function readScale(operations: Operations, resource: Resource, namespace: string, name: string): KubeObject {
+  if (!resource.scale) throw unknownPath();
+  return scaleOf(operations.get(resource, namespace, name), resource.scale);
+}
+
+export async function writeScale(
+  operations: Operations,
+  resource: Resource,
+  namespace: string,
+  name: string,
+  revise: (current: KubeObject) => KubeObject,
+  options: WriteOptions,
+): Promise<KubeObject> {
+  const paths = resource.scale;
+  if (!paths) throw unknownPath();
+  const current = readScale(operations, resource, namespace, name);
+  const wanted = revise(current);
+  if (wanted.metadata?.name && wanted.metadata.name !== name) {
+    throw badRequest(`the name of the object (${wanted.metadata.name}) does not match the name on the URL (${name})`);
+  }
+  const replicas = wanted.spec?.replicas ?? 0;
+  if (!Number.isInteger(replicas) || replicas < 0) {
+    const detail = 'must be greater than or equal to 0';
+    throw invalid('autoscaling', 'Scale', name, [field.invalid('spec.replicas', replicas, detail)]);
+  }
+  // The version the client read stays a precondition; the one just read here is none.
+  const version = wanted.metadata?.resourceVersion;
+  const body: Record<string, unknown> = {};
+  setAt(body, paths.specReplicas, replicas);
+  if (version && version !== current.metadata.resourceVersion) setAt(body, 'metadata.resourceVersion', version);
+  const written = await operations.patch(resource, namespace, name, { type: 'merge', body }, options);
+  return scaleOf(written.object, paths);
+}
+
+function scaleOf(object: KubeObject, paths: ScalePaths): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = paths.selector ? selectorText(valueAt(object, paths.selector)) : undefined;
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: (valueAt(object, paths.specReplicas) as number) ?? 0 },
+    status: {
+      replicas: (valueAt(object, paths.statusReplicas) as number) ?? 0,
+      ...(selector ? { selector } : {}),
+    },
+  };
+}
+
+/** A selector is an object, a map of labels (ReplicationController) or already text (custom resources). */
+function selectorText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const isSelector = 'matchLabels' in value || 'matchExpressions' in value;
+  const object = isSelector ? value : { matchLabels: value as Record<string, string> };
+  return formatLabelSelector(selectorFromObject(object as LabelSelectorObject) ?? []);
+}
