@@ -57,10 +57,10 @@ function walk(value: unknown, schema: Schema, path: string, name: string, owner:
     const map = schema.properties === undefined ? `map[string]${goType(schema.additionalProperties, name)}` : `v1.${name}`;
     return mismatch(value, path, owner, map);
   }
-  return fields(value as Json, schema, path, schema.title ?? name);
+  return fields(value as Json, schema, path, schema.title ?? name, owner);
 }
 
-function fields(object: Json, schema: Schema, path: string, name: string): string | undefined {
+function fields(object: Json, schema: Schema, path: string, name: string, owner: string): string | undefined {
   const map = schema.properties === undefined;
   for (const key in object) {
     const field = fieldSchema(schema, key);
@@ -73,7 +73,10 @@ function fields(object: Json, schema: Schema, path: string, name: string): strin
     }
     // Scalars of the right type are by far the most; no paths are built for them.
     if (typeof child === 'string' && field.type === 'string' && field.format === undefined) continue;
-    const problem = walk(child, field, childPath(path, key), map ? name : typeOf(key, name), map ? '' : name);
+    // Go names the struct field a map belongs to, not the key inside it.
+    const problem = map
+      ? walk(child, field, path, name, owner)
+      : walk(child, field, childPath(path, key), typeOf(key, name), name);
     if (problem !== undefined) return problem;
   }
   return undefined;
