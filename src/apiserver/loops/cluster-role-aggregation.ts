@@ -1,0 +1,72 @@
+/** Fills ClusterRoles that have an aggregationRule with the rules of all ClusterRoles their selectors match. */
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../api/object.ts';
+import { matchesLabels } from './label-selector.ts';
+import { builtin, hasReason, type Loop, type LoopContext, pages, warn } from './loop.ts';
+import { LOOPBACK } from '../auth/identity.ts';
+import type { PolicyRule } from '../auth/policy-rule.ts';
+import { WorkQueue } from './work-queue.ts';
+
+const CLUSTER_ROLES = 'rbac.authorization.k8s.io/clusterroles';
+const MANAGER = 'clusterrole-aggregation-controller';
+
+export const clusterRoleAggregation: Loop = (context) => {
+  const { store, clock } = context;
+  /** Names of the roles that gather others. */
+  const gathering = new Set<string>();
+  const queue = new WorkQueue({
+    clock,
+    work: (name) => aggregate(context, name),
+    onError: (name, error) => {
+      if (!hasReason(error, 'Conflict')) warn(context, `aggregation of cluster role ${name} failed`, error);
+    },
+  });
+  const note = (name: string, json: string): boolean => {
+    const gathers = json.includes('"aggregationRule"');
+    if (gathers) gathering.add(name);
+    else gathering.delete(name);
+    return gathers;
+  };
+  const stop = store.watch({ resource: CLUSTER_ROLES, afterRv: store.rv }, ({ type, current }) => {
+    if (type === 'DELETED') gathering.delete(current.key.name);
+    else note(current.key.name, current.json);
+    // Who is affected is decided with the selectors at hand; there are few who gather.
+    for (const name of gathering) queue.add(name);
+  });
+  void scan();
+
+  async function scan(): Promise<void> {
+    for await (const page of pages(store, CLUSTER_ROLES)) {
+      for (const { key, json } of page) if (note(key.name, json)) queue.add(key.name);
+    }
+  }
+
+  return () => {
+    stop();
+    queue.stop();
+  };
+};
+
+async function aggregate(context: LoopContext, name: string): Promise<void> {
+  const role = context.store.get({ resource: CLUSTER_ROLES, namespace: '', name })?.object();
+  const selectors = role?.aggregationRule?.clusterRoleSelectors ?? [];
+  if (!role || !selectors.length) return;
+  const rules: PolicyRule[] = [];
+  for (const selector of selectors) {
+    for await (const page of pages(context.store, CLUSTER_ROLES)) {
+      for (const stored of page) {
+        if (stored.key.name === name || !stored.json.includes('"labels"')) continue;
+        const part: KubeObject = stored.object();
+        if (!matchesLabels(selector, part.metadata.labels ?? {})) continue;
+        for (const rule of (part.rules ?? []) as PolicyRule[]) {
+          if (!rules.some((known) => isDeepStrictEqual(known, rule))) rules.push(rule);
+        }
+      }
+    }
+  }
+  if (isDeepStrictEqual(role.rules ?? [], rules)) return;
+  const body = { metadata: { resourceVersion: role.metadata.resourceVersion }, rules };
+  const resource = builtin(context, 'rbac.authorization.k8s.io', 'v1', 'clusterroles');
+  const options = { identity: LOOPBACK, fieldManager: MANAGER };
+  await context.operations.patch(resource, '', name, { type: 'merge', body }, options);
+}

@@ -1,0 +1,18 @@
+/** All loops of a cluster, started together. */
+import { clusterRoleAggregation } from './cluster-role-aggregation.ts';
+import { eventTtl } from './event-ttl.ts';
+import { garbageCollector } from './garbage-collector.ts';
+import type { Loop, LoopContext } from './loop.ts';
+import { namespaceDefaults } from './namespace-defaults.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+
+export type { Loop, LoopContext } from './loop.ts';
+
+const LOOPS: Loop[] = [garbageCollector, namespaceLifecycle, namespaceDefaults, clusterRoleAggregation, eventTtl];
+
+export function startLoops(context: LoopContext): () => void {
+  const stops = LOOPS.map((start) => start(context));
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
