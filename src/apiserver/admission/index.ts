@@ -1,0 +1,32 @@
+/** The built-in plug-ins, in upstream's order; webhooks and policies go between `mutating` and `validating` ones. */
+import type { AdmissionPlugin } from './admission.ts';
+import { limitRanger } from './limit-ranger.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { defaultTolerationSeconds, priority, runtimeClass, taintNodesByCondition } from './pod-defaults.ts';
+import { resourceQuota } from './resource-quota.ts';
+import { serviceAccount } from './service-account.ts';
+import { DEFAULT_RANGE, type ServiceRange, serviceIPs } from './service-ips.ts';
+import { defaultIngressClass, defaultStorageClass, storageObjectInUseProtection } from './storage-defaults.ts';
+
+export { type AdmissionAttributes, type AdmissionPlugin, admit, commit, type Operation } from './admission.ts';
+export { dryRunTransaction } from './dry-run.ts';
+export { quotaStatus } from './resource-quota.ts';
+export { DEFAULT_RANGE, firstServiceIP, type ServiceRange } from './service-ips.ts';
+
+/** One list per cluster: its service range is its own. */
+export function builtinPlugins(range: ServiceRange = DEFAULT_RANGE): AdmissionPlugin[] {
+  return [
+    namespaceLifecycle,
+    taintNodesByCondition,
+    limitRanger,
+    serviceAccount,
+    priority,
+    defaultTolerationSeconds,
+    defaultStorageClass,
+    storageObjectInUseProtection,
+    runtimeClass,
+    defaultIngressClass,
+    serviceIPs(range),
+    resourceQuota,
+  ];
+}

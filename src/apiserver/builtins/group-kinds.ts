@@ -1,0 +1,362 @@
+/** Rules of the groups besides core and workloads: mostly defaults, one small function each. */
+import { rfc3339 } from '../../clock.ts';
+import type { WriteContext } from '../resource.ts';
+import { type Any, assign, clone, defaultEmpty, defaultTo, ensure, items } from './fields.ts';
+import * as check from './group-validation.ts';
+import type { KindRules } from './kind.ts';
+import { normalizeQuantity, normalizeResourceList } from './resource-list.ts';
+
+// ---- networking -----------------------------------------------------------------------------------------------
+
+function defaultNetworkPolicy(object: Any): void {
+  const spec = ensure(object, 'spec');
+  ensure(spec, 'podSelector');
+  for (const rule of [...items(spec.ingress), ...items(spec.egress)]) {
+    for (const port of items(rule.ports)) defaultTo(port, { protocol: 'TCP' });
+  }
+  if (items(spec.policyTypes).length === 0) {
+    spec.policyTypes = items(spec.egress).length ? ['Ingress', 'Egress'] : ['Ingress'];
+  }
+}
+
+// ---- autoscaling ----------------------------------------------------------------------------------------------
+
+const SCALE_UP = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: 'Max',
+  policies: [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ],
+};
+const SCALE_DOWN = { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] };
+
+function normalizeMetric(metric: Any): void {
+  for (const name of ['resource', 'pods', 'object', 'external', 'containerResource']) {
+    for (const holder of ['target', 'current']) {
+      const values = metric?.[name]?.[holder];
+      if (!values) continue;
+      normalizeQuantity(values, 'value');
+      normalizeQuantity(values, 'averageValue');
+    }
+  }
+}
+
+/** Runs on the stored (v2) form. */
+function defaultAutoscaler(object: Any): void {
+  const spec = ensure(object, 'spec');
+  defaultTo(spec, { minReplicas: 1 });
+  const v1 = object.apiVersion === 'autoscaling/v1';
+  if (!v1 && items(spec.metrics).length === 0) {
+    const target = { type: 'Utilization', averageUtilization: 80 };
+    spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }];
+  }
+  for (const metric of [...items(spec.metrics), ...items(object.status?.currentMetrics)]) normalizeMetric(metric);
+  if (!spec.behavior) return;
+  spec.behavior.scaleUp = { ...clone(SCALE_UP), ...spec.behavior.scaleUp };
+  spec.behavior.scaleDown = { ...clone(SCALE_DOWN), ...spec.behavior.scaleDown };
+  for (const rules of [spec.behavior.scaleUp, spec.behavior.scaleDown]) normalizeQuantity(rules, 'tolerance');
+}
+
+// ---- rbac -----------------------------------------------------------------------------------------------------
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+function defaultBinding(object: Any): void {
+  defaultEmpty(ensure(object, 'roleRef'), { apiGroup: RBAC });
+  for (const subject of items(object.subjects)) {
+    if (subject.kind === 'User' || subject.kind === 'Group') defaultEmpty(subject, { apiGroup: RBAC });
+  }
+}
+
+const binding: KindRules = {
+  createOnUpdate: true,
+  defaults: defaultBinding,
+  validate: check.validateBinding,
+  validateUpdate: check.validateBindingUpdate,
+};
+
+/** `rules` has no omitempty: null where there are none. */
+const role: KindRules = {
+  createOnUpdate: true,
+  defaults: (o) => defaultTo(o, { rules: null }),
+  validate: check.validateRole,
+  validateUpdate: check.validateRole,
+};
+
+// ---- storage --------------------------------------------------------------------------------------------------
+
+const CSI_DRIVER = {
+  attachRequired: true,
+  podInfoOnMount: false,
+  storageCapacity: false,
+  fsGroupPolicy: 'ReadWriteOnceWithFSType',
+  requiresRepublish: false,
+  seLinuxMount: false,
+};
+
+function defaultCsiDriver(object: Any): void {
+  const spec = ensure(object, 'spec');
+  defaultTo(spec, CSI_DRIVER);
+  if (items(spec.volumeLifecycleModes).length === 0) spec.volumeLifecycleModes = ['Persistent'];
+}
+
+// ---- admission ------------------------------------------------------------------------------------------------
+
+function defaultWebhooks(object: Any, mutating: boolean): void {
+  for (const webhook of items(object.webhooks)) {
+    defaultTo(webhook, {
+      failurePolicy: 'Fail',
+      matchPolicy: 'Equivalent',
+      namespaceSelector: {},
+      objectSelector: {},
+      timeoutSeconds: 10,
+      ...(mutating ? { reinvocationPolicy: 'Never' } : {}),
+    });
+    for (const rule of items(webhook.rules)) defaultTo(rule, { scope: '*' });
+    if (webhook.clientConfig?.service) defaultTo(webhook.clientConfig.service, { port: 443 });
+  }
+}
+
+function defaultMatch(match: Any): void {
+  if (!match) return;
+  defaultTo(match, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} });
+  for (const rule of [...items(match.resourceRules), ...items(match.excludeResourceRules)]) defaultTo(rule, { scope: '*' });
+}
+
+const policyBinding: KindRules = {
+  generation: true,
+  requireResourceVersion: true,
+  defaults: (o) => defaultMatch(ensure(o, 'spec').matchResources),
+  validate: check.validatePolicyBinding,
+  validateUpdate: check.validatePolicyBinding,
+};
+
+// ---- certificates ---------------------------------------------------------------------------------------------
+
+/** Who asks is what the server saw, not what the request claims (pkg/registry/certificates). */
+function prepareCertificateRequest(object: Any, context: WriteContext): void {
+  const spec = ensure(object, 'spec');
+  assign(spec, 'username', context.user);
+  assign(spec, 'groups', context.groups.length ? [...context.groups] : undefined);
+}
+
+function stampConditions(object: Any, old: Any, context: WriteContext): void {
+  for (const condition of items(object.status?.conditions)) {
+    const before = items(old.status?.conditions).find((c) => c.type === condition.type);
+    defaultEmpty(condition, { status: 'True', lastUpdateTime: rfc3339(context.now) });
+    if (!condition.lastTransitionTime) {
+      condition.lastTransitionTime =
+        before?.status === condition.status ? before.lastTransitionTime : rfc3339(context.now);
+    }
+  }
+}
+
+const certificateRequest: KindRules = {
+  status: {},
+  prepareCreate: prepareCertificateRequest,
+  prepareUpdate: (o, old) => assign(o, 'spec', clone(old.spec)),
+  prepareSubresource: (name, o, old, context) => {
+    if (name === 'approval') {
+      const decided = items(o.status?.conditions);
+      assign(o, 'spec', clone(old.spec));
+      o.status = { ...clone(old.status), conditions: decided };
+      if (decided.length === 0) delete o.status.conditions;
+    } else if (name === 'status') {
+      const decisions = items(old.status?.conditions).filter((c) => c.type === 'Approved' || c.type === 'Denied');
+      const others = items(o.status?.conditions).filter((c) => c.type !== 'Approved' && c.type !== 'Denied');
+      const conditions = [...decisions, ...others];
+      o.status = { ...o.status, ...(conditions.length ? { conditions } : {}) };
+    }
+    stampConditions(o, old, context);
+  },
+  validate: check.validateCertificateRequest,
+  validateUpdate: check.validateCertificateRequestUpdate,
+};
+
+// ---- flow control ---------------------------------------------------------------------------------------------
+
+function defaultPriorityLevel(object: Any): void {
+  const { exempt, limited } = ensure(object, 'spec');
+  if (exempt) defaultTo(exempt, { nominalConcurrencyShares: 0, lendablePercent: 0 });
+  if (!limited) return;
+  defaultTo(limited, { nominalConcurrencyShares: 30, lendablePercent: 0 });
+  const queuing = limited.limitResponse?.queuing;
+  if (queuing) defaultEmpty(queuing, { handSize: 8, queues: 64, queueLengthLimit: 50 });
+}
+
+function defaultDeviceRequests(spec: Any): void {
+  for (const request of items(spec?.devices?.requests)) {
+    for (const one of [request.exactly, ...items(request.firstAvailable)]) {
+      if (!one) continue;
+      defaultEmpty(one, { allocationMode: 'ExactCount' });
+      if (one.allocationMode === 'ExactCount') defaultEmpty(one, { count: 1 });
+    }
+  }
+}
+
+export const groupKinds: Record<string, Record<string, KindRules>> = {
+  'networking.k8s.io': {
+    Ingress: {
+      generation: true,
+      status: { loadBalancer: {} },
+      validate: check.validateIngress,
+      validateUpdate: check.validateIngress,
+    },
+    IngressClass: {
+      generation: true,
+      defaults: (o) => o.spec?.parameters && defaultTo(o.spec.parameters, { scope: 'Cluster' }),
+      validate: check.validateIngressClass,
+      validateUpdate: check.validateIngressClassUpdate,
+    },
+    NetworkPolicy: {
+      generation: true,
+      defaults: defaultNetworkPolicy,
+      validate: check.validateNetworkPolicy,
+      validateUpdate: check.validateNetworkPolicy,
+    },
+    ServiceCIDR: { status: {} },
+    IPAddress: {},
+  },
+  'discovery.k8s.io': {
+    EndpointSlice: {
+      generation: true,
+      defaults: (o) => {
+        for (const port of items(o.ports)) defaultTo(port, { name: '', protocol: 'TCP' });
+        for (const endpoint of items(o.endpoints)) ensure(endpoint, 'conditions');
+        defaultTo(o, { endpoints: null, ports: null });
+      },
+      validate: check.validateEndpointSlice,
+      validateUpdate: check.validateEndpointSliceUpdate,
+    },
+  },
+  policy: {
+    PodDisruptionBudget: {
+      generation: true,
+      requireResourceVersion: true,
+      status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+      validate: check.validateDisruptionBudget,
+      validateUpdate: check.validateDisruptionBudget,
+    },
+    Eviction: {},
+  },
+  autoscaling: {
+    HorizontalPodAutoscaler: {
+      status: { desiredReplicas: 0, currentMetrics: null },
+      defaults: defaultAutoscaler,
+      validate: check.validateAutoscaler,
+      validateUpdate: check.validateAutoscaler,
+    },
+  },
+  [RBAC]: { Role: role, ClusterRole: role, RoleBinding: binding, ClusterRoleBinding: binding },
+  'storage.k8s.io': {
+    StorageClass: {
+      defaults: (o) => defaultTo(o, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+      validate: check.validateStorageClass,
+      validateUpdate: check.validateStorageClassUpdate,
+    },
+    VolumeAttributesClass: { validate: check.validateVolumeAttributesClass, validateUpdate: check.validateVolumeAttributesClassUpdate },
+    CSIDriver: { requireResourceVersion: true, defaults: defaultCsiDriver },
+    CSINode: { requireResourceVersion: true, defaults: (o) => defaultTo(ensure(o, 'spec'), { drivers: null }) },
+    CSIStorageCapacity: {
+      requireResourceVersion: true,
+      defaults: (o) => {
+        normalizeQuantity(o, 'capacity');
+        normalizeQuantity(o, 'maximumVolumeSize');
+      },
+    },
+    VolumeAttachment: { requireResourceVersion: true, status: { attached: false } },
+  },
+  'scheduling.k8s.io': {
+    PriorityClass: {
+      generation: true,
+      defaults: (o) => {
+        defaultTo(o, { value: 0, preemptionPolicy: 'PreemptLowerPriority' });
+      },
+      validate: check.validatePriorityClass,
+      validateUpdate: check.validatePriorityClassUpdate,
+    },
+  },
+  'coordination.k8s.io': {
+    Lease: {
+      createOnUpdate: true,
+      requireResourceVersion: true,
+      defaults: (o) => ensure(o, 'spec'),
+      validate: check.validateLease,
+      validateUpdate: check.validateLease,
+    },
+    LeaseCandidate: { createOnUpdate: true, requireResourceVersion: true },
+  },
+  'events.k8s.io': {
+    Event: { createOnUpdate: true, validate: check.validateNewEvent },
+  },
+  'node.k8s.io': {
+    RuntimeClass: {
+      createOnUpdate: true,
+      requireResourceVersion: true,
+      defaults: (o) => normalizeResourceList(o.overhead?.podFixed),
+      validate: check.validateRuntimeClass,
+      validateUpdate: check.validateRuntimeClassUpdate,
+    },
+  },
+  'certificates.k8s.io': {
+    CertificateSigningRequest: certificateRequest,
+    ClusterTrustBundle: { requireResourceVersion: true },
+  },
+  'admissionregistration.k8s.io': {
+    MutatingWebhookConfiguration: {
+      generation: true,
+      requireResourceVersion: true,
+      defaults: (o) => defaultWebhooks(o, true),
+      validate: (o) => check.validateWebhooks(o, true),
+      validateUpdate: (o) => check.validateWebhooks(o, true),
+    },
+    ValidatingWebhookConfiguration: {
+      generation: true,
+      requireResourceVersion: true,
+      defaults: (o) => defaultWebhooks(o, false),
+      validate: (o) => check.validateWebhooks(o, false),
+      validateUpdate: (o) => check.validateWebhooks(o, false),
+    },
+    ValidatingAdmissionPolicy: {
+      generation: true,
+      requireResourceVersion: true,
+      status: {},
+      defaults: (o) => {
+        const spec = ensure(o, 'spec');
+        defaultTo(spec, { failurePolicy: 'Fail' });
+        defaultMatch(spec.matchConstraints);
+      },
+      validate: check.validatePolicy,
+      validateUpdate: check.validatePolicy,
+    },
+    ValidatingAdmissionPolicyBinding: policyBinding,
+    MutatingAdmissionPolicy: {
+      generation: true,
+      requireResourceVersion: true,
+      defaults: (o) => {
+        const spec = ensure(o, 'spec');
+        defaultTo(spec, { failurePolicy: 'Fail', reinvocationPolicy: 'Never' });
+        defaultMatch(spec.matchConstraints);
+      },
+    },
+    MutatingAdmissionPolicyBinding: policyBinding,
+  },
+  'flowcontrol.apiserver.k8s.io': {
+    FlowSchema: {
+      generation: true,
+      status: {},
+      defaults: (o) => defaultEmpty(ensure(o, 'spec'), { matchingPrecedence: 1000 }),
+    },
+    PriorityLevelConfiguration: { generation: true, status: {}, defaults: defaultPriorityLevel },
+  },
+  'resource.k8s.io': {
+    DeviceClass: { generation: true, defaults: (o) => ensure(o, 'spec') },
+    ResourceClaim: { status: {}, defaults: (o) => defaultDeviceRequests(ensure(o, 'spec')) },
+    ResourceClaimTemplate: { defaults: (o) => defaultDeviceRequests(o.spec?.spec) },
+    ResourceSlice: { generation: true },
+    DeviceTaintRule: { generation: true },
+  },
+  'apiextensions.k8s.io': { CustomResourceDefinition: { generation: true } },
+  'apiregistration.k8s.io': { APIService: { status: {} } },
+};
