@@ -1,0 +1,65 @@
+/** fieldsV1 in and out: clients may send anything, and what is stored is written in one canonical order. */
+import { type FieldSet, hasChildren, LEAF } from './field-set.ts';
+import { canonicalElement, compareElements } from './path-element.ts';
+
+/** A set from fieldsV1 that came from outside. Throws when it is none. Returns the input itself when it is canonical. */
+export function parseFieldsV1(raw: unknown): FieldSet {
+  const set = parseNode(raw) ?? LEAF;
+  if (!set['.']) return set;
+  const { '.': _, ...rest } = set;
+  return rest;
+}
+
+/** Undefined for a node that holds nothing we understand. */
+function parseNode(raw: unknown): FieldSet | undefined {
+  if (raw === null || raw === undefined) return undefined;
+  if (typeof raw !== 'object' || Array.isArray(raw)) throw new Error(`expected an object, got ${JSON.stringify(raw)}`);
+  const source = raw as Record<string, unknown>;
+  let out: FieldSet | undefined;
+  for (const key in source) {
+    const value = source[key];
+    const element = key === '.' ? key : canonical(key);
+    const child = element === undefined ? undefined : key === '.' ? LEAF : (parseNode(value) ?? LEAF);
+    if (!out) {
+      if (element === key && (child === value || key === '.')) continue;
+      out = copyUntil(source, key);
+    }
+    if (element !== undefined && child !== undefined) out[element] = child;
+  }
+  const set = out ?? (source as FieldSet);
+  return set['.'] && !hasChildren(set) ? LEAF : set;
+}
+
+function copyUntil(source: Record<string, unknown>, end: string): FieldSet {
+  const out: FieldSet = {};
+  for (const key in source) {
+    if (key === end) break;
+    out[key] = source[key] as FieldSet;
+  }
+  return out;
+}
+
+function canonical(key: string): string | undefined {
+  // By far the most keys are field names, and those are canonical as they stand.
+  return key.charCodeAt(0) === 102 && key.charCodeAt(1) === 58 ? key : canonicalElement(key);
+}
+
+/** The same set with keys in the order upstream writes them, sharing every node that already is. */
+export function sortFieldsV1(set: FieldSet): FieldSet {
+  let inOrder = true;
+  let changed = false;
+  let previous = '';
+  const children: Record<string, FieldSet> = {};
+  for (const element in set) {
+    if (previous && compareElements(previous, element) > 0) inOrder = false;
+    previous = element;
+    const child = set[element] as FieldSet;
+    const sorted = sortFieldsV1(child);
+    if (sorted !== child) changed = true;
+    children[element] = sorted;
+  }
+  if (inOrder) return changed ? children : set;
+  const out: FieldSet = {};
+  for (const element of Object.keys(children).sort(compareElements)) out[element] = children[element] as FieldSet;
+  return out;
+}

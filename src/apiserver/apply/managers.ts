@@ -1,0 +1,147 @@
+/** metadata.managedFields, opened up: who owns which fields, by what kind of request, since when. */
+import type { ManagedFieldsEntry } from '../../api/object.ts';
+import { equalSets, type FieldSet, isEmpty, LEAF, union } from './field-set.ts';
+import { parseFieldsV1, sortFieldsV1 } from './fields-v1.ts';
+
+/** One entry. Never changed in place: changes make a new one. */
+export interface Manager {
+  name: string;
+  operation: 'Apply' | 'Update';
+  apiVersion: string;
+  subresource: string;
+  time?: string;
+  set: FieldSet;
+}
+
+/** By identity (see managerId). */
+export type Managers = Map<string, Manager>;
+
+/** What makes two requests the same manager; appliers keep theirs across versions. Upstream's form, since it sorts by it. */
+export function managerId(manager: Pick<Manager, 'name' | 'operation' | 'apiVersion' | 'subresource'>): string {
+  const { name, operation, apiVersion, subresource } = manager;
+  const version = operation === 'Apply' ? undefined : apiVersion;
+  return JSON.stringify({
+    manager: name || undefined,
+    operation,
+    apiVersion: version,
+    subresource: subresource || undefined,
+  });
+}
+
+/** Throws when an entry is malformed. */
+export function decodeManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
+  const managers: Managers = new Map();
+  if (!entries) return managers;
+  entries.forEach((entry, i) => {
+    const manager = decode(entry, i);
+    managers.set(managerId(manager), manager);
+  });
+  return managers;
+}
+
+function decode(entry: ManagedFieldsEntry, index: number): Manager {
+  const { operation, apiVersion, fieldsType } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`');
+  if (!apiVersion) throw new Error('apiVersion must not be empty');
+  if (!fieldsType) throw new Error(`missing fieldsType in managed fields entry ${index}`);
+  if (fieldsType !== 'FieldsV1') {
+    throw new Error(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`);
+  }
+  return {
+    name: entry.manager ?? '',
+    operation,
+    apiVersion,
+    subresource: entry.subresource ?? '',
+    time: entry.time,
+    set: parseFieldsV1(entry.fieldsV1),
+  };
+}
+
+/** Undefined when nobody owns anything. */
+export function encodeManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
+  if (managers.size === 0) return undefined;
+  return [...managers.values()].sort(byAge).map(encode);
+}
+
+function encode(manager: Manager): ManagedFieldsEntry {
+  return {
+    ...(manager.name ? { manager: manager.name } : {}),
+    operation: manager.operation,
+    apiVersion: manager.apiVersion,
+    ...(manager.time ? { time: manager.time } : {}),
+    fieldsType: 'FieldsV1',
+    fieldsV1: sortFieldsV1(manager.set),
+    ...(manager.subresource ? { subresource: manager.subresource } : {}),
+  };
+}
+
+function byAge(a: Manager, b: Manager): number {
+  return (
+    order(a.operation, b.operation) ||
+    seconds(a.time) - seconds(b.time) ||
+    order(a.name, b.name) ||
+    order(a.apiVersion, b.apiVersion) ||
+    order(a.subresource, b.subresource)
+  );
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function seconds(time: string | undefined): number {
+  return time ? Math.floor(Date.parse(time) / 1000) : 0;
+}
+
+/** `2026-11-15T12:00:00Z`: Kubernetes times have no fractions. */
+export function formatTime(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 19)}Z`;
+}
+
+const MAX_UPDATERS = 10;
+
+/** Merges the oldest updaters of a version into one `ancient-changes`, so that writers under many names cost no space. */
+export function capUpdaters(managers: Managers): void {
+  const updaters = [...managers].filter(([, manager]) => manager.operation === 'Update');
+  let count = updaters.length;
+  if (count <= MAX_UPDATERS) return;
+  updaters.sort(([aId, a], [bId, b]) => seconds(a.time) - seconds(b.time) || order(aId, bId));
+  const firsts = new Map<string, string>();
+  for (const [id, manager] of updaters) {
+    if (count <= MAX_UPDATERS) return;
+    const { apiVersion } = manager;
+    const first = firsts.get(apiVersion);
+    if (first === undefined) {
+      firsts.set(apiVersion, id);
+      continue;
+    }
+    const ancient = { name: 'ancient-changes', operation: 'Update' as const, apiVersion, subresource: '' };
+    const bucketId = managerId(ancient);
+    let bucket = managers.get(bucketId);
+    if (!bucket) {
+      bucket = managers.get(first) as Manager;
+      managers.delete(first);
+    }
+    managers.delete(id);
+    managers.set(bucketId, { ...ancient, time: manager.time, set: union(manager.set, bucket.set) });
+    count--;
+  }
+}
+
+/** Whether two records say the same, times aside. */
+export function sameOwnership(a: Managers, b: Managers): boolean {
+  if (a.size !== b.size) return false;
+  for (const [id, manager] of a) {
+    const other = b.get(id);
+    if (!other || other.apiVersion !== manager.apiVersion || !equalSets(manager.set, other.set)) return false;
+  }
+  return true;
+}
+
+/** Replaces a manager's set, or removes a manager that is left with nothing. */
+export function giveSet(managers: Managers, id: string, manager: Manager, set: FieldSet): void {
+  if (isEmpty(set)) managers.delete(id);
+  else if (set !== manager.set || managers.get(id) !== manager) managers.set(id, { ...manager, set });
+}
+
+export const NO_FIELDS: FieldSet = LEAF;
