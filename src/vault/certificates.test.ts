@@ -36,7 +36,10 @@ describe('certificates', () => {
       );
       listener.listen(0, '127.0.0.1', () => {
         const { port } = listener.address() as { port: number };
-        tls.connect({ host: '127.0.0.1', port, ca: ca.cert, ...client }).on('error', reject).resume();
+        tls
+          .connect({ host: '127.0.0.1', port, ca: ca.cert, ...client })
+          .on('error', reject)
+          .resume();
       });
     });
     expect(peer.subject.CN).toBe('jane');
@@ -158,7 +161,13 @@ describe('requests', () => {
     swapped.write('root', at);
     expect(() => parseRequest(toPem('CERTIFICATE REQUEST', swapped))).toThrow('signature is wrong');
     const spki = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'der' });
-    for (const bad of ['', 'x', ca.cert, toPem('CERTIFICATE REQUEST', Buffer.from('junk')), toPem('CERTIFICATE REQUEST', spki)]) {
+    for (const bad of [
+      '',
+      'x',
+      ca.cert,
+      toPem('CERTIFICATE REQUEST', Buffer.from('junk')),
+      toPem('CERTIFICATE REQUEST', spki),
+    ]) {
       expect(() => parseRequest(bad)).toThrow(expect.objectContaining({ code: 'vault.bad-request' }));
     }
     for (let cut = 0; cut < der.length; cut += 7) {

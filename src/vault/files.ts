@@ -4,7 +4,11 @@ import { dirname, join } from 'node:path';
 import { type Random, systemRandom } from '../clock.ts';
 
 /** Replaces the file (and makes its folder, 0700). */
-export async function writePrivate(path: string, content: string | Buffer, random: Random = systemRandom): Promise<void> {
+export async function writePrivate(
+  path: string,
+  content: string | Buffer,
+  random: Random = systemRandom,
+): Promise<void> {
   const draft = await writeDraft(path, content, random);
   try {
     await rename(draft, path);

@@ -55,5 +55,7 @@ function dataKeys(keyring: Keyring, meta: Store['meta'], context: string, random
 }
 
 function unreadable(context: string, why: string, cause?: unknown): RookeryError {
-  return new RookeryError('vault.unreadable-value', `the sealed value of ${context} cannot be opened: ${why}`, { cause });
+  return new RookeryError('vault.unreadable-value', `the sealed value of ${context} cannot be opened: ${why}`, {
+    cause,
+  });
 }

@@ -11,12 +11,14 @@ export function isStorageFailure(error: unknown): boolean {
   return sqliteCode(error) !== undefined;
 }
 
-/** The RookeryError for a failure of SQLite; anything else comes back as it was. */
+/** The RookeryError for a failure of SQLite or the file system; anything else comes back as it was. */
 export function storeFailure(error: unknown, file: string): unknown {
   const code = sqliteCode(error);
-  if (code === undefined) return error;
+  if (code === undefined) return error instanceof Error && 'syscall' in error ? unreachable(file, error) : error;
   const said = (error as Error).message;
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return broken(file, said, error);
+  // All statements are ours: one that makes no sense means that the tables are not.
+  if (code === 'SQLITE_ERROR') return broken(file, said, error);
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return busy(file, error);
   if (code === 'SQLITE_FULL') {
     return new RookeryError('store.full', `no room left to write ${file}: ${said}`, {
@@ -29,6 +31,10 @@ export function storeFailure(error: unknown, file: string): unknown {
     class: 'retryable',
     cause: error,
   });
+}
+
+function unreachable(file: string, error: Error): RookeryError {
+  return new RookeryError('store.unreachable', `cannot open ${file}: ${error.message}`, { cause: error });
 }
 
 export function broken(file: string, why: string, cause?: unknown): RookeryError {

@@ -48,12 +48,12 @@ export interface FormatOptions {
 
 /** Opens the file, creating it when it is missing or empty. */
 export function openFile(file: string, options: FormatOptions): Connection {
-  const memory = file === ':memory:';
-  if (!memory && !options.readonly) touch(file);
-  const fresh = memory || statSync(file).size === 0;
-  if (!fresh) inspect(file);
   let db: Connection | undefined;
   try {
+    const memory = file === ':memory:';
+    if (!memory && !options.readonly) touch(file);
+    const fresh = memory || statSync(file).size === 0;
+    if (!fresh) inspect(file);
     // Waiting for a lock would block the event loop, and no one else has business in the file: fail at once.
     db = new Database(file, { readonly: options.readonly, timeout: 0 });
     configure(db, options);
@@ -119,13 +119,10 @@ function inspect(file: string): void {
  * the file when it closes.
  */
 function inspectWithLog(file: string): void {
-  let db: Connection | undefined;
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
   try {
-    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
     checkVersion(file, db.pragma('application_id', { simple: true }), db.pragma('user_version', { simple: true }));
-  } catch (error) {
-    throw storeFailure(error, file);
   } finally {
-    db?.close();
+    db.close();
   }
 }

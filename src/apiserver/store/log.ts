@@ -37,6 +37,8 @@ const SQL = {
     FROM log l LEFT JOIN log p ON p.rv = l.prev_rv
     WHERE l.rv > ? AND l.rv <= ? AND l.resource = ? ORDER BY l.rv`,
   newest: 'SELECT max(rv) AS rv FROM log',
+  plain: "SELECT rv, namespace, name, value FROM log WHERE resource = ? AND typeof(value) = 'text'",
+  replace: 'UPDATE log SET value = ? WHERE rv = ?',
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
 } as const;
@@ -206,6 +208,26 @@ export class Log {
     this.#sql('unappend').run(event.rv);
     if (event.previous) this.#sql('point').run(id, namespace, name, event.previous.rv);
     else this.#sql('unpoint').run(id, namespace, name);
+  }
+
+  /**
+   * Seals what was written before its resource was sealed. `secure_delete` overwrites the plaintext where it was; the
+   * checkpoint empties the write-ahead log, whose old frames would otherwise show it on.
+   */
+  sealPlain(sealed: (resource: string) => boolean): void {
+    const found = this.#resources.all().filter(([name]) => sealed(name));
+    const rows = found.flatMap(([resource, id]) =>
+      (this.#sql('plain').all(id) as (PageRow & { value: string })[]).map((row) => ({ ...row, resource })),
+    );
+    if (rows.length === 0) return;
+    this.#db.pragma('secure_delete = ON');
+    this.#db.transaction(() => {
+      for (const { value, rv, ...key } of rows) {
+        this.#sql('replace').run(this.#values.toColumn(key, rv, value), rv);
+      }
+    })();
+    this.#db.pragma('wal_checkpoint(TRUNCATE)');
+    this.#db.pragma('secure_delete = OFF');
   }
 
   // ---- rows ----------------------------------------------------------------------------------------------------

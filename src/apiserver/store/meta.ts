@@ -41,4 +41,3 @@ export function readMeta(db: Connection, name: string): string | undefined {
 export function writeMeta(db: Connection, name: string, value: string): void {
   db.prepare('INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)').run(name, value);
 }
-

@@ -23,6 +23,10 @@ export class Resources {
     return this.#ids.get(name);
   }
 
+  all(): [name: string, id: number][] {
+    return [...this.#ids];
+  }
+
   name(id: number): string {
     return this.#names.get(id) ?? '';
   }

@@ -8,8 +8,8 @@ import { Log } from './log.ts';
 import { Meta } from './meta.ts';
 import { DEFAULT_RETENTION, Retention, type RetentionPolicy } from './retention.ts';
 import {
-  CompactedError,
   type ChangeEvent,
+  CompactedError,
   type Key,
   type ListPage,
   type ListRequest,
@@ -64,6 +64,7 @@ class SqliteStore implements Store {
   readonly #compaction: Compaction;
   readonly #retention: Retention | undefined;
   #compacting: Promise<void> = Promise.resolve();
+  #closed = false;
   #closing: Promise<void> | undefined;
 
   constructor(file: string, db: Connection, options: StoreOptions) {
@@ -76,10 +77,15 @@ class SqliteStore implements Store {
       db,
       values(() => (typeof sealer === 'function' ? sealer(this.meta) : sealer), sealed),
     );
+    if (sealer && !options.readonly) this.#log.sealPlain(sealed);
     this.#compaction = new Compaction(db);
     // The newest row may itself be compacted away (a deletion), the counter never goes back.
     const rv = Math.max(this.#log.newestRv(), this.#compaction.compactedRv);
-    this.#watchers = new Watchers(this.#log, () => this.rv, this.#failed);
+    this.#watchers = new Watchers(
+      this.#log,
+      () => this.rv,
+      (error) => storeFailure(error, file),
+    );
     if (options.retention !== false && !options.readonly) {
       this.#retention = new Retention(db, this, options.clock, options.retention ?? DEFAULT_RETENTION);
     }
@@ -125,14 +131,14 @@ class SqliteStore implements Store {
     return this.#read(() => this.#log.count(resource, namespace));
   }
 
-  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void): () => void {
-    if (this.#closing) throw closed(this.#file);
+  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void, ended?: (why?: unknown) => void): () => void {
+    if (this.#closed) throw closed(this.#file);
     if (request.afterRv < this.compactedRv) throw new CompactedError(request.afterRv, this.compactedRv);
-    return this.#watchers.add(request, deliver);
+    return this.#watchers.add(request, deliver, ended);
   }
 
   write<T>(change: (tx: Transaction) => T): Promise<T> {
-    if (this.#closing) return Promise.reject(closed(this.#file));
+    if (this.#closed) return Promise.reject(closed(this.#file));
     return this.#writer.write(change);
   }
 
@@ -149,23 +155,24 @@ class SqliteStore implements Store {
   }
 
   async #compact(rv: number): Promise<void> {
-    if (this.#closing) return;
+    if (this.#closed) return;
     try {
       this.#compaction.begin(rv);
-      while (!this.#closing) {
+      while (!this.#closed) {
         const limit = this.#watchers.oldestNeeded;
         if (this.#compaction.step(limit)) await turn();
         else if (limit < this.compactedRv) await this.#watchers.progress();
         else break;
       }
-      while (!this.#closing && this.#compaction.shrink()) await turn();
-      if (!this.#closing) this.#compaction.checkpoint();
+      while (!this.#closed && this.#compaction.shrink()) await turn();
+      if (!this.#closed) this.#compaction.checkpoint();
     } catch (error) {
       throw storeFailure(error, this.#file);
     }
   }
 
   async #close(): Promise<void> {
+    this.#closed = true;
     this.#retention?.stop();
     await this.#writer.drained();
     this.#watchers.endAll();
@@ -179,13 +186,8 @@ class SqliteStore implements Store {
     this.#retention?.arm();
   }
 
-  #failed = (error: unknown): void => {
-    const failure = storeFailure(error, this.#file);
-    process.emitWarning(failure instanceof Error ? failure : String(failure), 'StoreWatchWarning');
-  };
-
   #read<T>(work: () => T): T {
-    if (this.#closing) throw closed(this.#file);
+    if (this.#closed) throw closed(this.#file);
     try {
       return work();
     } catch (error) {

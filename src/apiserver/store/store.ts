@@ -101,9 +101,10 @@ export interface Store {
   /**
    * Calls `deliver` for each change after `afterRv`: first what history holds, then live, no gap, no repeat.
    * `deliver` is never called before `watch` returns and must not throw or block. Throws CompactedError. Returns the
-   * function that ends the watch.
+   * function that ends the watch. `ended` is called when the store ends it: because it closes (no reason given), or with
+   * the failure that keeps it from reading history.
    */
-  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void): () => void;
+  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void, ended?: (why?: unknown) => void): () => void;
   /**
    * Runs `change` in a later turn of the event loop. It must be synchronous and read through `tx` only. When it throws,
    * the promise rejects with that and nothing it did remains; when the disk fails, with a retryable RookeryError.

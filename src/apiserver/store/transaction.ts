@@ -48,9 +48,7 @@ export class LogTransaction implements Transaction {
       const current = this.#log.put(key, rv, previous, text.at(rv));
       this.#rv = rv;
       object.metadata.resourceVersion = String(rv);
-      this.events.push(
-        previous ? { type: 'MODIFIED', rv, current, previous } : { type: 'ADDED', rv, current },
-      );
+      this.events.push(previous ? { type: 'MODIFIED', rv, current, previous } : { type: 'ADDED', rv, current });
       return current;
     });
   }

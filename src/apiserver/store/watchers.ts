@@ -12,22 +12,25 @@ const SLICE_BYTES = 1 << 20;
 const TURN_MS = 8;
 
 type Deliver = (event: ChangeEvent) => void;
+type Ended = (why?: unknown) => void;
 
 class Watcher {
   readonly resource: string | undefined;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly deliver: Deliver;
+  readonly onEnd: Ended | undefined;
   /** Last version delivered or passed over. */
   seen: number;
   ended = false;
 
-  constructor(request: WatchRequest, deliver: Deliver) {
+  constructor(request: WatchRequest, deliver: Deliver, onEnd: Ended | undefined) {
     this.resource = request.resource;
     this.namespace = request.namespace || undefined;
     this.name = request.name;
     this.seen = request.afterRv;
     this.deliver = deliver;
+    this.onEnd = onEnd;
   }
 
   /** `resource` and `namespace` are given by the group for live events, but not in history. */
@@ -41,9 +44,15 @@ class Watcher {
       this.deliver(event);
     } catch (error) {
       // One that breaks the contract is cut off; the commit and the other watchers go on.
-      this.ended = true;
-      process.emitWarning(error instanceof Error ? error : String(error), 'StoreWatchWarning');
+      this.end(error);
     }
+  }
+
+  /** By the store, not by its owner. */
+  end(why?: unknown): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.onEnd?.(why);
   }
 }
 
@@ -53,17 +62,17 @@ export class Watchers {
   /** By resource, then namespace; '' is "any" at both levels. */
   readonly #live = new Map<string, Map<string, Set<Watcher>>>();
   readonly #behind = new Set<Watcher>();
-  readonly #onFailure: (error: unknown) => void;
+  readonly #failure: (error: unknown) => unknown;
   #caughtUp: (() => void)[] = [];
 
-  constructor(log: Log, rv: () => number, onFailure: (error: unknown) => void) {
+  constructor(log: Log, rv: () => number, failure: (error: unknown) => unknown) {
     this.#log = log;
     this.#rv = rv;
-    this.#onFailure = onFailure;
+    this.#failure = failure;
   }
 
-  add(request: WatchRequest, deliver: Deliver): () => void {
-    const watcher = new Watcher(request, deliver);
+  add(request: WatchRequest, deliver: Deliver, onEnd?: Ended): () => void {
+    const watcher = new Watcher(request, deliver, onEnd);
     if (watcher.seen >= this.#rv()) {
       this.#join(watcher);
     } else {
@@ -99,12 +108,11 @@ export class Watchers {
   }
 
   endAll(): void {
-    for (const watcher of this.#behind) watcher.ended = true;
-    for (const groups of this.#live.values()) {
-      for (const group of groups.values()) for (const watcher of group) watcher.ended = true;
-    }
+    const all = [...this.#behind];
+    for (const groups of this.#live.values()) for (const group of groups.values()) all.push(...group);
     this.#behind.clear();
     this.#live.clear();
+    for (const watcher of all) watcher.end();
     this.#moved();
   }
 
@@ -116,8 +124,7 @@ export class Watchers {
         if (performance.now() > until) break;
       }
     } catch (error) {
-      this.#end(watcher);
-      this.#onFailure(error);
+      watcher.end(this.#failure(error));
     }
     if (!watcher.ended && watcher.seen < this.#rv()) {
       setImmediate(() => this.#replay(watcher));
