@@ -43,8 +43,7 @@ function goPackage(prefix: string): GoPackage {
 }
 
 rmSync(OUT, { recursive: true, force: true });
-mkdirSync(`${OUT}schemas`, { recursive: true });
-mkdirSync(`${OUT}messages`, { recursive: true });
+mkdirSync(OUT);
 
 writeFileSync(
   `${OUT}resources.json`,
@@ -61,7 +60,7 @@ for (const prefix of [...prefixes].sort()) {
     const gvk = definitions.kinds.get(name);
     return [name.slice(prefix.length + 1), gvk ? { ...schema, gvk: [gvk.group, gvk.version, gvk.kind] } : schema];
   });
-  writeFileSync(`${OUT}schemas/${prefix}.json`, lines(entries));
+  writeFileSync(`${OUT}${prefix}.schemas.json`, lines(entries));
 }
 
 // Messages reach further than definitions (runtime.Unknown, options); follow the references.
@@ -72,6 +71,6 @@ for (const prefix of pending) {
   for (const fields of Object.values(messages)) {
     for (const [, , type] of fields as FieldRow[]) if (type.includes('.')) pending.add(packageOf(type));
   }
-  writeFileSync(`${OUT}messages/${prefix}.json`, lines(Object.entries(messages)));
+  writeFileSync(`${OUT}${prefix}.messages.json`, lines(Object.entries(messages)));
 }
 console.log(`${rows.length} resources, ${definitions.schemas.size} definitions, ${pending.size} packages`);

@@ -1,9 +1,8 @@
 /** The built-in resources of Kubernetes 1.35, GA versions only. Made once, shared by all tenants. */
 
+import { convertOf, printerOf, scaleOf, selectableFieldsOf, strategyOf } from '../builtins/index.ts';
 import type { Resource } from '../resource.ts';
-import { convertOf, printerOf, scaleOf, selectableFieldsOf, strategyOf } from './behaviour.ts';
 import { definition } from './definition.ts';
-import { nameAndAge } from './name-and-age.ts';
 import { type ResourceRow, resourceTable } from './tables.ts';
 
 /** Resources that are another view of rows some other resource stores. */
@@ -45,7 +44,7 @@ function toResource(row: ResourceRow): Resource {
     storageVersion: stored?.version ?? version,
     schema: () => definition(row.definition),
     strategy: strategyOf(group, kind),
-    printer: printerOf(group, kind) ?? nameAndAge,
+    printer: printerOf(group, kind),
     scale: scaleOf(group, kind),
     selectableFields: selectableFieldsOf(group, kind),
     convert: convertOf(group, kind),

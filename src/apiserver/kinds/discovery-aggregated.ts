@@ -6,7 +6,7 @@ export type AggregatedVersion = 'v2' | 'v2beta1';
 
 export function aggregatedGroups(
   groups: ApiGroup[],
-  resourcesOf: (group: string, version: string) => Resource[],
+  resourcesOf: (group: string, version: string) => readonly Resource[],
 ): object[] {
   return groups.map((group) => ({
     metadata: group.name ? { name: group.name } : {},

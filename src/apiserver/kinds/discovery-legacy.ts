@@ -9,7 +9,7 @@ export function groupEntry(group: ApiGroup): object {
 }
 
 /** A resource and its subresources, sorted by full name. */
-export function resourceEntries(resources: Resource[]): object[] {
+export function resourceEntries(resources: readonly Resource[]): object[] {
   const entries: { name: string }[] = [];
   for (const resource of resources) {
     entries.push({

@@ -4,7 +4,7 @@
  * compare the text. Documents are kept per registry revision; clusters without CRDs share one set.
  */
 import { createHash } from 'node:crypto';
-import { groupVersion, type Resource } from '../resource.ts';
+import { groupVersion } from '../resource.ts';
 import { type AggregatedVersion, aggregatedGroups } from './discovery-aggregated.ts';
 import { groupEntry, resourceEntries } from './discovery-legacy.ts';
 import type { Registry } from './registry.ts';
@@ -17,30 +17,29 @@ export interface Document {
   etag: string;
 }
 
-const cache = new RevisionCache<Document | undefined>();
+const cache = new RevisionCache<Document>();
 
 function cached(registry: Registry, name: string, make: () => unknown, contentType = 'application/json'): Document {
-  return optional(registry, name, make, contentType) as Document;
+  return cache.get(registry, name, () => toDocument(make(), contentType));
 }
 
-function optional(registry: Registry, name: string, make: () => unknown, contentType = 'application/json') {
-  return cache.get(registry, name, () => {
-    const content = make();
-    if (content === undefined) return undefined;
-    const body = `${JSON.stringify(content)}\n`;
-    // The real server's form: upper-case SHA-512.
-    const etag = `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`;
-    return { body, contentType, etag };
-  });
+function toDocument(content: unknown, contentType: string): Document {
+  const body = `${JSON.stringify(content)}\n`;
+  // The real server's form: upper-case SHA-512.
+  const etag = `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`;
+  return { body, contentType, etag };
 }
 
-/** `/api`. The address is what the client reached us at; clients of today ignore it. */
-export function apiVersions(registry: Registry, serverAddress: string): Document {
-  return cached(registry, `api ${serverAddress}`, () => ({
-    kind: 'APIVersions',
-    versions: ['v1'],
-    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
-  }));
+/** `/api`. The address is what the client reached us at; not kept, since every client may name another. */
+export function apiVersions(_registry: Registry, serverAddress: string): Document {
+  return toDocument(
+    {
+      kind: 'APIVersions',
+      versions: ['v1'],
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+    },
+    'application/json',
+  );
 }
 
 /** `/apis`. */
@@ -71,7 +70,7 @@ export function apiResourceList(registry: Registry, group: string, version: stri
     // The core list has had none since v1.0.
     ...(group ? { apiVersion: 'v1' } : {}),
     groupVersion: groupVersion(group, version),
-    resources: resourceEntries(resourcesOf(registry, group, version)),
+    resources: resourceEntries(registry.resourcesOf(group, version)),
   }));
 }
 
@@ -87,17 +86,9 @@ export function aggregated(registry: Registry, root: 'api' | 'apis', version: Ag
       metadata: {},
       items: aggregatedGroups(
         registry.groups().filter((group) => (group.name === '') === (root === 'api')),
-        (group, v) => resourcesOf(registry, group, v),
+        (group, v) => registry.resourcesOf(group, v),
       ),
     }),
     contentType,
   );
-}
-
-/** By name, as the real server lists them. */
-function resourcesOf(registry: Registry, group: string, version: string): Resource[] {
-  return registry
-    .all()
-    .filter((resource) => resource.group === group && resource.version === version)
-    .sort((a, b) => (a.plural < b.plural ? -1 : 1));
 }

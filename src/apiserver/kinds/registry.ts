@@ -48,10 +48,30 @@ function isStoredForm(resource: Resource): number {
   return Number(resource.storageGroup === undefined && resource.version === resource.storageVersion);
 }
 
-let shared: { index: Index; storages: ReadonlyMap<string, Resource> } | undefined;
+/** Keyed `group/version`, resources by name as the real server lists them. */
+function groupVersionsOf(resources: Iterable<Resource>): Map<string, Resource[]> {
+  const result = new Map<string, Resource[]>();
+  for (const resource of resources) {
+    const name = `${resource.group}/${resource.version}`;
+    const list = result.get(name);
+    if (list) list.push(resource);
+    else result.set(name, [resource]);
+  }
+  for (const list of result.values()) list.sort((a, b) => (a.plural < b.plural ? -1 : 1));
+  return result;
+}
 
-function builtins(): { index: Index; storages: ReadonlyMap<string, Resource> } {
-  shared ??= { index: indexOf(builtinResources()), storages: storagesOf(builtinResources()) };
+interface Views {
+  index: Index;
+  storages: ReadonlyMap<string, Resource>;
+  groupVersions: ReadonlyMap<string, Resource[]>;
+}
+
+let shared: Views | undefined;
+
+function builtins(): Views {
+  const all = builtinResources();
+  shared ??= { index: indexOf(all), storages: storagesOf(all), groupVersions: groupVersionsOf(all) };
   return shared;
 }
 
@@ -63,6 +83,7 @@ export class Registry {
   #index: Index | undefined;
   #groups: ApiGroup[] | undefined;
   #storages: ReadonlyMap<string, Resource> | undefined;
+  #groupVersions: ReadonlyMap<string, Resource[]> | undefined;
   #revision = 0;
 
   /** Equal revisions mean equal content, across registries too; otherwise it has no order. */
@@ -105,6 +126,12 @@ export class Registry {
     return this.#groups;
   }
 
+  /** Resources of one group-version by name; empty for one that is not served. */
+  resourcesOf(group: string, version: string): readonly Resource[] {
+    if (this.#custom) this.#groupVersions ??= groupVersionsOf(this.all());
+    return (this.#groupVersions ?? builtins().groupVersions).get(`${group}/${version}`) ?? [];
+  }
+
   /** One resource for each distinct storage, in its stored form where that is served. */
   storages(): ReadonlyMap<string, Resource> {
     if (!this.#custom) return builtins().storages;
@@ -129,6 +156,7 @@ export class Registry {
     this.#index = undefined;
     this.#groups = undefined;
     this.#storages = undefined;
+    this.#groupVersions = undefined;
     this.#revision = this.#custom ? ++lastRevision : 0;
   }
 

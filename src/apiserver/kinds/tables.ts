@@ -57,7 +57,7 @@ export function resourceTable(): ResourceTable {
 export function schemaTable(prefix: string): Record<string, RawSchema> {
   let table = schemas.get(prefix);
   if (!table) {
-    table = read(`schemas/${prefix}`) as Record<string, RawSchema>;
+    table = read(`${prefix}.schemas`) as Record<string, RawSchema>;
     schemas.set(prefix, table);
   }
   return table;
@@ -67,7 +67,7 @@ export function schemaTable(prefix: string): Record<string, RawSchema> {
 export function messageTable(prefix: string): Record<string, FieldRow[]> {
   let table = messages.get(prefix);
   if (!table) {
-    table = read(`messages/${prefix}`) as Record<string, FieldRow[]>;
+    table = read(`${prefix}.messages`) as Record<string, FieldRow[]>;
     messages.set(prefix, table);
   }
   return table;
