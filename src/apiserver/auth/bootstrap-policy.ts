@@ -142,10 +142,10 @@ function aggregated(roles: KubeObject[]): KubeObject[] {
   for (const name of AGGREGATING) {
     const role = clusterRole(name, []);
     role.aggregationRule = { clusterRoleSelectors: [{ matchLabels: { [`${AGGREGATE}${name}`]: 'true' } }] };
-    // By name, as the aggregation loop orders them, so that it finds nothing to change.
+    // By name and equal rules once only, as the aggregation loop does it, so that it finds nothing to change.
     const parts = all.filter((part) => AGGREGATED_TO[part.metadata.name ?? ''] === name);
     parts.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1));
-    role.rules = parts.flatMap((part) => part.rules);
+    role.rules = [...new Map(parts.flatMap((part) => part.rules).map((r) => [JSON.stringify(r), r])).values()];
     all.push(role);
   }
   return all;

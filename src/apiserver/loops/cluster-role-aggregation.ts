@@ -1,10 +1,10 @@
 /** Fills ClusterRoles that have an aggregationRule with the rules of all ClusterRoles their selectors match. */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../api/object.ts';
-import { matchesLabels } from './label-selector.ts';
-import { builtin, hasReason, type Loop, type LoopContext, pages, warn } from './loop.ts';
 import { LOOPBACK } from '../auth/identity.ts';
 import type { PolicyRule } from '../auth/policy-rule.ts';
+import { matchesLabels } from './label-selector.ts';
+import { builtin, hasReason, type Loop, type LoopContext, pages, scan, warn } from './loop.ts';
 import { WorkQueue } from './work-queue.ts';
 
 const CLUSTER_ROLES = 'rbac.authorization.k8s.io/clusterroles';
@@ -33,16 +33,12 @@ export const clusterRoleAggregation: Loop = (context) => {
     // Who is affected is decided with the selectors at hand; there are few who gather.
     for (const name of gathering) queue.add(name);
   });
-  void scan();
-
-  async function scan(): Promise<void> {
-    for await (const page of pages(store, CLUSTER_ROLES)) {
-      for (const { key, json } of page) if (note(key.name, json)) queue.add(key.name);
-    }
-  }
-
+  const stopScan = scan(context, CLUSTER_ROLES, ({ key, json }) => {
+    if (note(key.name, json)) queue.add(key.name);
+  });
   return () => {
     stop();
+    stopScan();
     queue.stop();
   };
 };

@@ -48,6 +48,25 @@ export async function* pages(store: Store, resource: string, namespace?: string)
   }
 }
 
+/** Reads what is there when a loop starts, on later turns of the event loop. The returned function ends it early. */
+export function scan(context: LoopContext, resource: string, each: (stored: Stored) => void): () => void {
+  let stopped = false;
+  const read = async () => {
+    await turn();
+    if (stopped) return;
+    for await (const page of pages(context.store, resource)) {
+      if (stopped) return;
+      for (const stored of page) each(stored);
+    }
+  };
+  read().catch((error) => {
+    if (!stopped) warn(context, `reading ${resource} failed`, error);
+  });
+  return () => {
+    stopped = true;
+  };
+}
+
 /** Lets everything else that waits have the event loop first. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

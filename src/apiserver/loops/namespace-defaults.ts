@@ -3,7 +3,7 @@
  * Made again when deleted, put right when changed.
  */
 import type { KubeObject } from '../../api/object.ts';
-import { builtin, hasReason, type Loop, type LoopContext, pages, warn, WRITE } from './loop.ts';
+import { builtin, hasReason, type Loop, type LoopContext, scan, warn, WRITE } from './loop.ts';
 import { WorkQueue } from './work-queue.ts';
 
 const ACCOUNT = 'default';
@@ -25,13 +25,12 @@ export const namespaceDefaults: Loop = (context) => {
       if (name) queue.add(key.namespace);
       else if (type !== 'DELETED') queue.add(key.name);
     });
-  const stops = [watch('/namespaces'), watch('/serviceaccounts', ACCOUNT), watch('/configmaps', CA)];
-  void scan();
-
-  async function scan(): Promise<void> {
-    for await (const page of pages(store, '/namespaces')) for (const { key } of page) queue.add(key.name);
-  }
-
+  const stops = [
+    watch('/namespaces'),
+    watch('/serviceaccounts', ACCOUNT),
+    watch('/configmaps', CA),
+    scan(context, '/namespaces', ({ key }) => queue.add(key.name)),
+  ];
   return () => {
     for (const stop of stops) stop();
     queue.stop();

@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import type { Resource } from '../resource.ts';
 import type { ChangeEvent } from '../store/store.ts';
-import { builtin, hasReason, type Loop, type LoopContext, pages, warn, WRITE } from './loop.ts';
+import { builtin, hasReason, type Loop, type LoopContext, pages, scan, warn, WRITE } from './loop.ts';
 import { deletionConditions, type Remains } from './namespace-conditions.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -30,7 +30,6 @@ class NamespaceLifecycle {
   readonly #context: LoopContext;
   readonly #queue: WorkQueue;
   readonly #waiting = new Map<string, Waiting>();
-  #stopWatch = () => {};
 
   constructor(context: LoopContext) {
     this.#context = context;
@@ -46,22 +45,19 @@ class NamespaceLifecycle {
 
   start(): () => void {
     const { store } = this.#context;
-    this.#stopWatch = store.watch({ resource: NAMESPACES, afterRv: store.rv }, ({ type, current }) => {
+    const stopWatch = store.watch({ resource: NAMESPACES, afterRv: store.rv }, ({ type, current }) => {
       if (type === 'DELETED') this.#forget(current.key.name);
       else if (current.json.includes('"deletionTimestamp"')) this.#queue.add(current.key.name);
     });
-    void this.#scan();
+    const stopScan = scan(this.#context, NAMESPACES, ({ key, json }) => {
+      if (json.includes('"deletionTimestamp"')) this.#queue.add(key.name);
+    });
     return () => {
-      this.#stopWatch();
+      stopScan();
+      stopWatch();
       this.#queue.stop();
       for (const name of [...this.#waiting.keys()]) this.#forget(name);
     };
-  }
-
-  async #scan(): Promise<void> {
-    for await (const page of pages(this.#context.store, NAMESPACES)) {
-      for (const { key, json } of page) if (json.includes('"deletionTimestamp"')) this.#queue.add(key.name);
-    }
   }
 
   async #finish(name: string): Promise<void> {
