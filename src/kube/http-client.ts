@@ -63,9 +63,10 @@ export class HttpClient {
       const text = await this.#read(response, request);
       if (response.statusCode < 300) return parseBody(text) as T;
       const error = failure(response, text);
-      const wait = error.retryAfterMs;
-      const comeBack = response.headers['retry-after'] !== undefined && (error.code === 429 || error.code >= 500);
-      if (!comeBack || wait === undefined || wait > LONGEST_RETRY_AFTER || attempt >= RETRY_AFTER_RETRIES) throw error;
+      const wait = Number(response.headers['retry-after'] ?? Number.NaN) * 1000;
+      // Not 504: the server has waited already, and a resource version of the future may never come.
+      const comeBack = wait <= LONGEST_RETRY_AFTER && (error.code === 429 || (error.code >= 500 && error.code !== 504));
+      if (!comeBack || attempt >= RETRY_AFTER_RETRIES) throw error;
       await sleep(this.#clock, wait, request.signal);
     }
   }

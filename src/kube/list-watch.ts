@@ -40,14 +40,14 @@ export interface ListWatchOptions<T extends KubeObject = KubeObject> {
   log?: Logger;
   pageSize?: number;
   backoff?: BackoffOptions;
-  /** A watch that brings nothing for so long, not even a bookmark, is taken for dead. */
+  /** A watch that brings nothing for so long, not even a bookmark, may be dead: it is made anew where it was. */
   silenceMs?: number;
 }
 
 // client-go's reflector: 800 ms doubling to 30 s, watches of 5 to 10 minutes.
 const BACKOFF: BackoffOptions = { baseMs: 800, maxMs: 30_000 };
 const WATCH_SECONDS = 300;
-/** kube-apiserver sends a bookmark about every minute. */
+/** kube-apiserver sends a bookmark about every minute while there is something to tell. */
 const SILENCE = 150_000;
 /** A watch that lasted so long, or brought an event, was a working one. */
 const WORKING_WATCH = 1_000;
@@ -85,6 +85,8 @@ export class ListWatch<T extends KubeObject = KubeObject> {
         await this.#watch(signal);
       } catch (error) {
         if (signal.aborted) return;
+        // Mostly a resource where nothing happens: kube-apiserver sends bookmarks only when the version moves.
+        if (error instanceof SilenceError) continue;
         this.#options.onError?.(error);
         const why = reasonToRelist(error) ?? (this.#failures >= STUBBORN ? 'the watch keeps failing' : undefined);
         if (why) {
@@ -130,7 +132,7 @@ export class ListWatch<T extends KubeObject = KubeObject> {
     const guard = (after: number) => {
       cancelTimer = this.#clock.after(after, () => {
         const quiet = this.#clock.now() - lastSeen;
-        if (quiet >= silenceMs) stop.abort(new ConnectionError(`The watch was silent for ${Math.round(quiet / 1000)} s`));
+        if (quiet >= silenceMs) stop.abort(new SilenceError('The watch was silent'));
         else guard(silenceMs - quiet);
       });
     };
@@ -194,6 +196,8 @@ export class ListWatch<T extends KubeObject = KubeObject> {
     await sleep(this.#clock, wait, signal).catch(() => {});
   }
 }
+
+class SilenceError extends Error {}
 
 class BackwardsError extends Error {
   constructor(version: string | undefined, last: string | undefined) {
