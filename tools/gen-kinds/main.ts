@@ -26,11 +26,12 @@ function packageOf(definition: string): string {
 const groups = readGroups();
 const definitions = readDefinitions(groups);
 const byKind = new Map([...definitions.kinds].map(([name, k]) => [`${k.group}/${k.version}/${k.kind}`, name]));
-const rows = readResources(groups, (group, version, kind) => {
+function definitionOf(group: string, version: string, kind: string): string {
   const name = byKind.get(`${group}/${version}/${kind}`);
   if (!name) throw new Error(`no definition for ${group}/${version} ${kind}`);
   return name;
-});
+}
+const rows = readResources(groups, definitionOf, definitions.returnsDeleted);
 
 const packages = new Map<string, GoPackage>();
 function goPackage(prefix: string): GoPackage {

@@ -24,6 +24,7 @@ export interface ResourceRow {
   definition: string;
   namespaced: boolean;
   verbs: string[];
+  returnsDeleted?: true;
   shortNames?: string[];
   categories?: string[];
   subresources?: { name: string; verbs: string[]; group?: string; version?: string; kind?: string }[];
@@ -52,6 +53,7 @@ export function discoveryFile(group: string, version: string): string {
 export function readResources(
   groups: GroupRow[],
   definitionOf: (group: string, version: string, kind: string) => string,
+  returnsDeleted: Set<string>,
 ): ResourceRow[] {
   const rows: ResourceRow[] = [];
   for (const { name: group, versions } of groups) {
@@ -71,6 +73,7 @@ export function readResources(
             namespaced: entry.namespaced,
             verbs: entry.verbs,
           };
+          if (returnsDeleted.has(`${group}/${version}/${entry.kind}`)) row.returnsDeleted = true;
           if (entry.shortNames) row.shortNames = entry.shortNames;
           if (entry.categories) row.categories = entry.categories;
           own.set(plural, row);

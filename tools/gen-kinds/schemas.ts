@@ -16,6 +16,8 @@ export interface Definitions {
   schemas: Map<string, Raw>;
   /** Definition name → the one GVK it is registered as. */
   kinds: Map<string, Gvk>;
+  /** `group/version/kind` of those whose DELETE answers with the object instead of a Status. */
+  returnsDeleted: Set<string>;
 }
 
 const KEPT = new Set([
@@ -32,11 +34,19 @@ const KEPT = new Set([
 export function readDefinitions(groups: GroupRow[] = readGroups()): Definitions {
   const schemas = new Map<string, Raw>();
   const kinds = new Map<string, Gvk>();
+  const returnsDeleted = new Set<string>();
   for (const { name, versions } of groups) {
     for (const version of versions) {
       const file = name ? `apis__${name}__${version}` : `api__${version}`;
       const text = readFileSync(`${kubernetes()}/api/openapi-spec/v3/${file}_openapi.json`, 'utf8');
-      const components = (JSON.parse(text) as Raw).components.schemas as Record<string, Raw>;
+      const document = JSON.parse(text) as Raw;
+      for (const path of Object.values(document.paths as Record<string, Raw>)) {
+        const kind =
+          path.delete?.['x-kubernetes-action'] === 'delete' && path.delete['x-kubernetes-group-version-kind'];
+        const answer = path.delete?.responses['200'].content['application/json']?.schema.$ref as string | undefined;
+        if (kind && !answer?.endsWith('.v1.Status')) returnsDeleted.add(`${name}/${version}/${kind.kind}`);
+      }
+      const components = document.components.schemas as Record<string, Raw>;
       for (const [definition, raw] of Object.entries(components)) {
         if (schemas.has(definition)) continue;
         schemas.set(definition, compact(raw));
@@ -46,10 +56,10 @@ export function readDefinitions(groups: GroupRow[] = readGroups()): Definitions 
       }
     }
   }
-  return { schemas, kinds };
+  return { schemas, kinds, returnsDeleted };
 }
 
-function compact(raw: Raw): Raw {
+export function compact(raw: Raw): Raw {
   const out: Raw = {};
   const reference = (raw.$ref ?? raw.allOf?.[0]?.$ref) as string | undefined;
   if (reference) out.$ref = reference.replace('#/components/schemas/', '');

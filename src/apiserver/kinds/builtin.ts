@@ -18,11 +18,17 @@ export function builtinResources(): Resource[] {
   return resources;
 }
 
-/** Name of the OpenAPI definition of a built-in kind. */
-const definitions = new WeakMap<Resource, string>();
+/** What the tables say of a resource; nothing for custom ones. */
+const rows = new WeakMap<Resource, ResourceRow>();
 
+/** Name of the OpenAPI definition of a built-in kind. */
 export function definitionName(resource: Resource): string | undefined {
-  return definitions.get(resource);
+  return rows.get(resource)?.definition;
+}
+
+/** Whether DELETE answers with the object that was removed (pods, services, …) where others get a Status. */
+export function returnsDeleted(resource: Resource): boolean {
+  return rows.get(resource)?.returnsDeleted === true;
 }
 
 function toResource(row: ResourceRow): Resource {
@@ -50,6 +56,6 @@ function toResource(row: ResourceRow): Resource {
     convert: convertOf(group, kind),
   };
   if (stored?.group !== undefined) resource.storageGroup = stored.group;
-  definitions.set(resource, row.definition);
+  rows.set(resource, row);
   return resource;
 }

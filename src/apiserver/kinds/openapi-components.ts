@@ -7,8 +7,6 @@ import { type RawSchema, rawDefinition, resourceTable } from './tables.ts';
 export type Components = Record<string, object>;
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
-/** Used by operations of every kind. */
-const COMMON = [`${META}.DeleteOptions`, `${META}.Patch`, `${META}.Status`];
 
 export function reference(name: string): { $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
@@ -22,11 +20,16 @@ export function addComponents(components: Components, resource: Resource): void 
     const name = kind && definitionOfKind(group, version, kind);
     if (name) addDefinition(components, name);
   }
-  addCommon(components);
+  addOperands(components, resource);
 }
 
-export function addCommon(components: Components): void {
-  for (const name of COMMON) addDefinition(components, name);
+/** What operations take and give besides the kind itself. */
+export function addOperands(components: Components, resource: Resource): void {
+  const verbs = new Set([...resource.verbs, ...resource.subresources.flatMap((sub) => sub.verbs)]);
+  if (verbs.has('patch')) addDefinition(components, `${META}.Patch`);
+  if (!verbs.has('delete')) return;
+  addDefinition(components, `${META}.DeleteOptions`);
+  addDefinition(components, `${META}.Status`);
 }
 
 /** Adds a definition and, through its references, all below it. */

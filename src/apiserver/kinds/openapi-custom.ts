@@ -2,7 +2,7 @@
 import type { Resource } from '../resource.ts';
 import { componentName, listComponentName } from './component-name.ts';
 import { describeField } from './descriptions.ts';
-import { addCommon, addDefinition, type Components, reference } from './openapi-components.ts';
+import { addDefinition, addOperands, type Components, reference } from './openapi-components.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
@@ -28,7 +28,7 @@ export function addCustomComponents(components: Components, resource: Resource):
   };
   addDefinition(components, `${META}.ObjectMeta`);
   addDefinition(components, `${META}.ListMeta`);
-  addCommon(components);
+  addOperands(components, resource);
 }
 
 function typeFields(): Record<string, object> {

@@ -1,11 +1,13 @@
 /** Paths and operations of one resource. Each operation names its kind: that is how clients find it. */
 import type { Resource, Subresource } from '../resource.ts';
+import { returnsDeleted } from './builtin.ts';
 import { componentName, definitionOfKind, listComponentName } from './component-name.ts';
 import { reference } from './openapi-components.ts';
 import * as parameters from './openapi-parameters.ts';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const PATCH_TYPES = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
+const TEXT = { type: 'string' };
 const STRATEGIC = 'application/strategic-merge-patch+json';
 
 type Verb = 'list' | 'create' | 'deletecollection' | 'get' | 'update' | 'patch' | 'delete';
@@ -33,6 +35,7 @@ interface Target {
   owner: string;
   noun: string;
   custom: boolean;
+  returnsDeleted: boolean;
 }
 
 type Operations = Record<string, object>;
@@ -51,6 +54,7 @@ export function resourcePaths(resource: Resource): Record<string, Operations> {
     owner: `${camel(group.replace(/\.k8s\.io$/, '') || 'core')}${camel(version)}`,
     noun: `${namespaced ? 'Namespaced' : ''}${resource.kind}`,
     custom: resource.custom !== undefined,
+    returnsDeleted: returnsDeleted(resource),
   };
   const paths: Record<string, Operations> = {};
   const add = (path: string, operations: Operations, shared: object[]): void => {
@@ -92,7 +96,7 @@ function connections(target: Target, verbs: Verb[]): Operations {
     const method = VERBS[verb][0];
     result[method] = {
       ...head(target, 'connect', `connect${target.owner}${camel(method)}${target.noun}`),
-      responses: { 200: { description: 'OK', content: { '*/*': { schema: { type: 'string' } } } } },
+      responses: { 200: { description: 'OK', content: { '*/*': { schema: TEXT } } } },
     };
   }
   return result;
@@ -154,11 +158,11 @@ function requestOf(target: Target, verb: Verb): { requestBody?: object } {
 }
 
 function responsesOf(target: Target, verb: Verb): object {
-  const removes = verb === 'delete' || verb === 'deletecollection';
+  const removes = verb === 'deletecollection' || (verb === 'delete' && !target.returnsDeleted);
   const name = verb === 'list' ? target.list : removes ? `${META}.Status` : target.component;
   const ok = name
     ? { description: 'OK', content: content(['application/json', 'application/yaml'], name) }
-    : { description: 'OK', content: { 'text/plain': { schema: { type: 'string' } } } };
+    : { description: 'OK', content: { 'application/json': { schema: TEXT }, 'text/plain': { schema: TEXT } } };
   const made = verb === 'create' || verb === 'update' || verb === 'patch';
   return {
     200: ok,

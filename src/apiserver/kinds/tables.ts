@@ -14,6 +14,8 @@ export interface ResourceRow {
   definition: string;
   namespaced: boolean;
   verbs: string[];
+  /** DELETE answers with the object that was removed, not with a Status. */
+  returnsDeleted?: true;
   shortNames?: string[];
   categories?: string[];
   subresources?: { name: string; verbs: string[]; group?: string; version?: string; kind?: string }[];
