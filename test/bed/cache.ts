@@ -19,6 +19,7 @@ export interface Manifest {
 }
 
 const manifestName = 'bed-part.json';
+const scratched: string[] = [];
 const keys = new Map<string, string>();
 
 function files(folder: string): string[] {
@@ -70,7 +71,9 @@ export function manifestOf(part: Part): Manifest | undefined {
 
 /** A folder of our own to build in, named after this process so that a later one knows whether it still lives. */
 export function scratch(label: string): string {
-  const folder = join(scratchFolder, `${label}.${process.pid}.${startTime(process.pid)}.${Date.now()}`);
+  if (scratched.length === 0) process.once('exit', () => scratched.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+  const folder = join(scratchFolder, `${label}.${process.pid}.${startTime(process.pid)}.${scratched.length}`);
+  scratched.push(folder);
   mkdirSync(folder, { recursive: true });
   return folder;
 }
