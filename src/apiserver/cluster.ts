@@ -3,12 +3,14 @@
  * built-in schemas. Opening is cheap and lazy; closing leaves nothing in memory.
  */
 import type { Clock, Random } from '../clock.ts';
+import { builtinPlugins } from './admission/index.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { LOOPBACK } from './auth/identity.ts';
 import { RbacAuthorizer } from './auth/rbac.ts';
-import { loadServiceAccountKey } from './auth/service-account-key.ts';
+import { loadServiceAccountKey, type ServiceAccountKey } from './auth/service-account-key.ts';
 import { ServiceAccountTokens } from './auth/service-account-tokens.ts';
 import type { ClusterContext } from './cluster-context.ts';
+import { removeObjects } from './crd/cleanup.ts';
 import { CrdController } from './crd/controller.ts';
 import { ClusterCredentials } from './credentials.ts';
 import { operationsOn } from './handlers/index.ts';
@@ -25,7 +27,7 @@ export interface ClusterOptions {
   random: Random;
   /** PEM; becomes kube-root-ca.crt. */
   serverCa: string;
-  sealer?: (meta: Store['meta']) => Sealer;
+  sealer?: (meta: Store['meta'], owner: string) => Sealer;
   synchronous?: StoreOptions['synchronous'];
 }
 
@@ -37,8 +39,10 @@ export class Cluster implements ClusterContext {
   readonly store: Store;
   readonly registry = new Registry();
   readonly authorizer: RbacAuthorizer;
+  readonly admission = builtinPlugins();
   readonly authenticator: Authenticator;
   readonly tokens: ServiceAccountTokens;
+  readonly serviceAccountKeys: ServiceAccountKey[];
   readonly credentials: ClusterCredentials;
   readonly operations: Operations;
   readonly clock: Clock;
@@ -50,7 +54,15 @@ export class Cluster implements ClusterContext {
   readonly #stops: (() => void)[] = [];
 
   constructor(options: ClusterOptions) {
-    const { clock, random, sealer } = options;
+    const { clock, random } = options;
+    const makeSealer = options.sealer;
+    let made: Sealer | undefined;
+    const sealer =
+      makeSealer &&
+      ((meta: Store['meta']) => {
+        made ??= makeSealer(meta, `cluster ${options.name}`);
+        return made;
+      });
     this.name = options.name;
     this.clock = clock;
     this.random = random;
@@ -58,11 +70,12 @@ export class Cluster implements ClusterContext {
     this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous });
     this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
     this.authorizer = new RbacAuthorizer(this.store);
+    this.serviceAccountKeys = [loadServiceAccountKey(this.credentials.serviceAccountKey)];
     this.tokens = new ServiceAccountTokens({
       store: this.store,
       clock,
       random,
-      keys: [loadServiceAccountKey(this.credentials.serviceAccountKey)],
+      keys: this.serviceAccountKeys,
       issuer: ISSUER,
       audiences: [ISSUER],
     });
@@ -73,9 +86,12 @@ export class Cluster implements ClusterContext {
       clock,
     });
     this.operations = operationsOn(this);
-    const crds = new CrdController(this);
+    const crds = new CrdController({
+      ...this,
+      removeObjects: (crd) => removeObjects(this.operations, LOOPBACK, crd),
+    });
     crds.start();
-    this.#stops.push(() => crds.stop(), startLoops({ ...this, cluster: this, rootCa: options.serverCa }));
+    this.#stops.push(() => crds.stop(), startLoops({ ...this, rootCa: options.serverCa }));
   }
 
   async close(): Promise<void> {

@@ -18,6 +18,8 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
   folder: string;
   clock: Clock;
   random: Random;
+  /** Where the server can be reached, as Service default/kubernetes says it; not a loopback address. */
+  endpoint: () => { address: string; port: number };
   /** A cluster nobody used for this long goes to sleep. */
   sleepAfterMs?: number;
 }
@@ -65,7 +67,7 @@ export class Clusters {
   async ensure(name: string): Promise<Cluster> {
     const known = await this.get(name);
     if (known) {
-      await bootstrap(known, this.#options.serverCa);
+      await this.#bootstrap(known);
       return known;
     }
     if (!isValid(name)) {
@@ -75,7 +77,7 @@ export class Clusters {
       });
     }
     const cluster = this.#open(name);
-    await bootstrap(cluster, this.#options.serverCa);
+    await this.#bootstrap(cluster);
     return cluster;
   }
 
@@ -112,6 +114,10 @@ export class Clusters {
     const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous });
     this.#awake.set(name, cluster);
     return cluster;
+  }
+
+  #bootstrap(cluster: Cluster): Promise<void> {
+    return bootstrap(cluster, { rootCa: this.#options.serverCa, ...this.#options.endpoint() });
   }
 
   #sleep(name: string): Promise<void> {

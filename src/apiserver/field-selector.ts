@@ -33,7 +33,7 @@ export function parseFieldSelector(text: string, resource: Resource): FieldSelec
     if (!read || (field === 'metadata.namespace' && !resource.namespaced)) {
       throw badRequest(`field label not supported: ${field}`);
     }
-    const plain = unescape(value);
+    const plain = unescaped(value);
     terms.push({ field, negated: operator === '!=', value: plain, read });
     if (operator !== '!=' && field === 'metadata.name') selector.name = plain;
     if (operator !== '!=' && field === 'metadata.namespace') selector.namespace = plain;
@@ -54,6 +54,6 @@ function split(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-function unescape(value: string): string {
+function unescaped(value: string): string {
   return value.replace(/\\([\\,=])/g, '$1');
 }

@@ -1,6 +1,6 @@
 /** PUT and PATCH: an object revised from what is stored, tried again when someone else was faster. */
 import type { KubeObject } from '../../api/object.ts';
-import { admission } from '../admission/index.ts';
+import { commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
@@ -44,7 +44,7 @@ export async function change(
     const result = await committed(context.store, options.dryRun, (tx) => {
       const now = tx.get(key);
       if (!now || now.rv !== stored.rv) return RACE;
-      admission.commit(tx, attributes);
+      commit(tx, attributes, context.admission);
       const written = tx.put(key, toStored(resource, draft.object));
       if (!isFinished(draft.object)) return served(resource, written);
       const removed = tx.delete(key);

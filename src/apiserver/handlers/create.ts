@@ -1,6 +1,6 @@
 /** POST: a new object. */
 import type { KubeObject } from '../../api/object.ts';
-import { admission } from '../admission/index.ts';
+import { commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
@@ -48,7 +48,7 @@ export async function createConformed(
     try {
       return await committed(context.store, options.dryRun, (tx) => {
         if (tx.get(key)) throw alreadyExists(subjectOf(resource, key.name));
-        admission.commit(tx, attributes);
+        commit(tx, attributes, context.admission);
         const stored = tx.put(key, toStored(resource, draft.object));
         return served(resource, stored);
       });

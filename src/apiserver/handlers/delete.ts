@@ -1,7 +1,7 @@
 /** DELETE: gone at once, or marked and kept until grace and finalizers are through. */
 import type { KubeObject } from '../../api/object.ts';
 import { rfc3339 } from '../../clock.ts';
-import { admission } from '../admission/index.ts';
+import { admit, commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { DeleteOptions, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
@@ -37,11 +37,11 @@ export async function remove(
     const live = served(resource, stored);
     checkPreconditions(resource, live, deletion);
     const attributes = attributesOf(context, { resource, namespace, object: live, live, options }, 'DELETE');
-    await admission.validate(attributes);
+    await admit('validate', attributes, context.admission);
     const result = await committed(context.store, options.dryRun, (tx): Deleted | typeof RACE => {
       if (tx.get(key)?.rv !== stored.rv) return RACE;
       const object = marked(context, resource, live, deletion);
-      admission.commit(tx, attributes);
+      commit(tx, attributes, context.admission);
       if (object) return { gone: false, result: served(resource, tx.put(key, toStored(resource, object))) };
       const last = tx.delete(key);
       return { gone: true, result: success(resource, last ? served(resource, last) : live) };

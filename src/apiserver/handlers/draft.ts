@@ -1,9 +1,10 @@
 /** A write on its way: what every check and hook of the request road looks at. */
 import type { KubeObject } from '../../api/object.ts';
-import type { AdmissionAttributes } from '../admission/admission.ts';
-import { admission } from '../admission/index.ts';
+import { sleep } from '../../clock.ts';
+import { type AdmissionAttributes, admit } from '../admission/admission.ts';
 import { recordUpdate } from '../apply/record-update.ts';
 import { checkEscalation } from '../auth/escalation.ts';
+import { nameKindOf } from '../builtins/index.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
@@ -41,23 +42,22 @@ export function attributesOf(
     subresource: draft.options.subresource ?? '',
     namespace: draft.namespace,
     name: draft.object.metadata.name ?? '',
-    object: draft.object,
+    object: operation === 'DELETE' ? undefined : draft.object,
     old: draft.live,
     identity: draft.options.identity,
     dryRun: draft.options.dryRun ?? false,
     store: context.store,
-    registry: context.registry,
-    authorizer: context.authorizer,
     now: context.clock.now(),
     warnings: draft.options.warnings,
+    wait: (ms) => sleep(context.clock, ms),
   };
 }
 
 /** Admission, ownership of fields and validation: all that stands between a prepared object and the store. */
 export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
   const { resource, live, options } = draft;
-  await admission.mutate(attributes);
-  draft.object = attributes.object;
+  await admit('mutate', attributes, context.admission);
+  draft.object = attributes.object ?? draft.object;
   resource.strategy.defaults?.(draft.object);
   if (!options.subresource || options.subresource === 'status') own(context, draft);
   const errors = validate(draft);
@@ -65,7 +65,7 @@ export async function settle(context: ClusterContext, draft: Draft, attributes: 
     throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);
   }
   checkEscalation(context.authorizer, options.identity, draft.object, live);
-  await admission.validate(attributes);
+  await admit('validate', attributes, context.admission);
   const warnings = options.warnings && resource.strategy.warnings?.(draft.object, live);
   if (warnings?.length) options.warnings?.push(...warnings);
 }
@@ -92,8 +92,7 @@ function validate({ resource, object, live }: Draft): FieldError[] {
     ? validateObjectMetaUpdate(object.metadata, live.metadata)
     : validateObjectMeta(object.metadata, {
         namespaced: resource.namespaced,
-        kind: resource.kind,
-        group: resource.group,
+        nameKind: resource.custom ? 'subdomain' : nameKindOf(resource.group, resource.kind),
       });
   if (live) errors.push(...(resource.strategy.validateUpdate?.(object, live) ?? []));
   else errors.push(...(resource.strategy.validate?.(object) ?? []));

@@ -41,7 +41,7 @@ export async function servePath(
       return sendJson(exchange, openIdConfiguration(cluster.tokens.issuer, `${cluster.tokens.issuer}/openid/v1/jwks`));
     case 'openid':
       if (rest.join('/') !== 'v1/jwks') throw unknownPath();
-      return exchange.send(200, 'application/jwk-set+json', JSON.stringify(jwks(cluster.tokens.keys)));
+      return exchange.send(200, 'application/jwk-set+json', JSON.stringify(jwks(cluster.serviceAccountKeys)));
     case '':
       return sendJson(exchange, { paths: rootPaths(cluster) });
     default:

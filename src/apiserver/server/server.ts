@@ -14,7 +14,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
 import type { Cluster } from '../cluster.ts';
-import type { Clusters } from '../clusters.ts';
+import { type Clusters, ROOT } from '../clusters.ts';
 import { ApiError, internalError, unknownPath } from '../status.ts';
 import { Exchange } from './exchange.ts';
 import { servePath } from './path-requests.ts';
@@ -108,7 +108,7 @@ export class ApiServer {
       const split = splitCluster(exchange.path);
       exchange.path = split.path;
       cluster = await this.#options.clusters.get(split.cluster);
-      if (!cluster) throw unknownPath();
+      if (!cluster) throw split.cluster === ROOT ? starting() : unknownPath();
       cluster.active++;
       const impersonation = impersonationOf(request);
       const identity = cluster.authenticator.authenticate({
@@ -192,6 +192,12 @@ export class ApiServer {
   }
 }
 
+function starting(): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', 'the server is starting, try again in a moment', {
+    retryAfterSeconds: 1,
+  });
+}
+
 function impersonationOf(request: IncomingMessage | Http2ServerRequest): Impersonation | undefined {
   const { headers } = request;
   for (const name in headers) if (name.startsWith('impersonate-')) return readImpersonation(distinct(request));
@@ -204,7 +210,7 @@ function distinct(request: IncomingMessage | Http2ServerRequest): Record<string,
   const raw = request.rawHeaders;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
-    (all[name] ??= []).push(raw[i + 1] as string);
+    all[name] = [...(all[name] ?? []), raw[i + 1] as string];
   }
   return all;
 }

@@ -1,0 +1,46 @@
+# The repository's promises, each one command. They install what they need by themselves.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+NPM_STAMP := node_modules/.package-lock.json
+
+.PHONY: help up down test lint bench build docs tools
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(NPM_STAMP): package.json package-lock.json .npmrc
+	tools/install-build-tools
+	npm ci --no-fund --no-audit
+	@touch $@
+
+build: $(NPM_STAMP) ## compile src/ into dist/
+	node tools/build.mjs
+
+up: build ## start the embedded control plane and a first cluster
+	tools/install-kubectl || true
+	./bin/rookery up
+
+down: build ## stop a detached control plane
+	./bin/rookery down
+
+tools: $(NPM_STAMP)
+	tools/install-kubectl
+
+test: build tools ## unit, property and integration tests; no Docker, no Go
+	npx vitest run
+
+lint: $(NPM_STAMP) ## format, lint, types, import direction, dead code
+	npx biome check .
+	npx tsc --noEmit -p .
+	npx vitest run test/repository
+	npx knip
+
+bench: build ## benchmarks: a table, and JSON in bench/results/
+	npx tsx bench/main.ts
+
+docs: build ## regenerate docs/reference from the schemas
+	npx tsx tools/gen-docs.ts
+
+-include test/bed/bed.mk

@@ -1,0 +1,30 @@
+/** What a cluster is born with; missing pieces are put back when a newer server opens an older file. */
+import { rfc3339 } from '../clock.ts';
+import { LOOPBACK } from './auth/identity.ts';
+import type { Cluster } from './cluster.ts';
+import { keyOf, toStored } from './handlers/stored-form.ts';
+import { type BootstrapParameters, bootstrapObjects } from './loops/bootstrap-objects.ts';
+import type { Resource } from './resource.ts';
+import { VERSION } from './version.ts';
+
+const MARK = 'bootstrapped';
+
+export async function bootstrap(cluster: Cluster, parameters: BootstrapParameters): Promise<void> {
+  const { store, registry, clock, random } = cluster;
+  if (store.meta.get(MARK) === VERSION.gitVersion) return;
+  const objects = bootstrapObjects(parameters);
+  await store.write((tx) => {
+    for (const object of objects) {
+      const [version = '', group = ''] = object.apiVersion.split('/').reverse();
+      const resource = registry.byKind(group, version, object.kind) as Resource;
+      const key = keyOf(resource, object.metadata.namespace ?? '', object.metadata.name ?? '');
+      if (tx.get(key)) continue;
+      object.metadata.uid = random.uuid();
+      object.metadata.creationTimestamp = rfc3339(clock.now());
+      resource.strategy.prepareCreate?.(object, { now: clock.now(), user: LOOPBACK.user, groups: LOOPBACK.groups, dryRun: false });
+      resource.strategy.defaults?.(object);
+      tx.put(key, toStored(resource, object));
+    }
+  });
+  store.meta.set(MARK, VERSION.gitVersion);
+}

@@ -1,0 +1,27 @@
+/**
+ * *Being* a Kubernetes API on SQLite; usable alone as `rookery/apiserver`, an envtest for Node.
+ *
+ *   Store         objects of one cluster in one file: versions, history, watches   store/
+ *   Registry      what is served, as data: built-in tables and CRDs                kinds/ · crd/
+ *   Operations    the road of a request below HTTP                                 handlers/ · admission/ · apply/ · patch/
+ *   Cluster(s)    one awake cluster; all of them, asleep by default                cluster.ts · clusters.ts
+ *   ApiServer     HTTPS in front of them                                           server/
+ *   loops         what a control plane does by itself: GC, namespaces, …           loops/
+ */
+export { ANONYMOUS, type Identity, LOOPBACK, MASTERS } from './auth/identity.ts';
+export { issueToken } from './auth/token-request.ts';
+export { Cluster, type ClusterOptions } from './cluster.ts';
+export { Clusters, type ClustersOptions, ROOT } from './clusters.ts';
+export { parseFieldSelector } from './field-selector.ts';
+export { bind } from './handlers/binding.ts';
+export { evict } from './handlers/eviction.ts';
+export { readScale, writeScale } from './handlers/scale.ts';
+export { seenChange } from './handlers/selection.ts';
+export { served, viewed } from './handlers/stored-form.ts';
+export type { Operations } from './operations.ts';
+export type { Resource } from './resource.ts';
+export { readList, waitFor } from './server/list.ts';
+export { ApiServer, type ServerOptions } from './server/server.ts';
+export { ApiError, expired, internalError, unknownPath } from './status.ts';
+export { CompactedError, type Sealer, type Store } from './store/store.ts';
+export { VERSION } from './version.ts';

@@ -1,0 +1,53 @@
+/** Every setting, read once: flags win over the environment, the environment over the defaults. */
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { RookeryError } from './errors.ts';
+
+export interface Config {
+  /** Everything Rookery keeps on this machine lives below this folder. */
+  home: string;
+  /** Address and port of the embedded API server; port 0 means any free one. */
+  host: string;
+  port: number;
+  logLevel: LogLevel;
+  /** `full`: an acknowledged write also survives a power cut; slower. */
+  durability: 'normal' | 'full';
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+const DURABILITIES = ['normal', 'full'] as const;
+
+/** Next to the usual 6443, so that a real cluster on this machine keeps its port. */
+export const DEFAULT_PORT = 7443;
+
+export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}): Config {
+  return {
+    home: resolve(flags.home ?? env.ROOKERY_HOME ?? join(homedir(), '.rookery')),
+    host: flags.host ?? env.ROOKERY_HOST ?? '127.0.0.1',
+    port: flags.port ?? port(env.ROOKERY_PORT),
+    logLevel: flags.logLevel ?? oneOf('ROOKERY_LOG_LEVEL', LOG_LEVELS, env.ROOKERY_LOG_LEVEL, 'warn'),
+    durability: flags.durability ?? oneOf('ROOKERY_DURABILITY', DURABILITIES, env.ROOKERY_DURABILITY, 'normal'),
+  };
+}
+
+export function parsePort(text: string, where: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0 && value <= 65535 && text.trim() !== '') return value;
+  throw new RookeryError('config.port', `${where}: ${JSON.stringify(text)} is not a port`, {
+    class: 'user',
+    hint: 'use a number from 0 (any free port) to 65535',
+  });
+}
+
+function port(text: string | undefined): number {
+  return text === undefined ? DEFAULT_PORT : parsePort(text, 'ROOKERY_PORT');
+}
+
+function oneOf<T extends string>(name: string, allowed: readonly T[], value: string | undefined, fallback: T): T {
+  if (value === undefined || value === '') return fallback;
+  if ((allowed as readonly string[]).includes(value)) return value as T;
+  throw new RookeryError('config.value', `${name}: ${JSON.stringify(value)} is not one of ${allowed.join(', ')}`, {
+    class: 'user',
+  });
+}

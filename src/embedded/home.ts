@@ -1,0 +1,42 @@
+/** The names of things below Rookery's home folder. */
+import { join } from 'node:path';
+
+export class Home {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Master keys of everything sealed at rest. */
+  get keyring(): string {
+    return join(this.path, 'keys.json');
+  }
+
+  /** Databases of the root cluster and all others. */
+  get data(): string {
+    return join(this.path, 'data');
+  }
+
+  pki(name: string): string {
+    return join(this.path, 'pki', name);
+  }
+
+  /** Written by a running control plane: how to find and stop it. */
+  get state(): string {
+    return join(this.path, 'state.json');
+  }
+
+  get log(): string {
+    return join(this.path, 'rookery.log');
+  }
+
+  /** The control plane's own API. */
+  get kubeconfig(): string {
+    return join(this.path, 'kubeconfig');
+  }
+
+  clusterKubeconfig(name: string): string {
+    return join(this.path, 'clusters', `${name}.kubeconfig`);
+  }
+}
