@@ -174,6 +174,7 @@ export class Log {
     // SQLite has already rolled back by itself after some failures (a full disk).
     if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
     this.#resources.reload();
+    this.#values.forget();
   }
 
   put(key: Key, rv: number, previous: Stored | undefined, json: string): Stored {

@@ -158,14 +158,15 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     try {
       this.#compaction.begin(rv);
+      let worked = false;
       while (!this.#closed) {
         const limit = this.#watchers.oldestNeeded;
-        if (this.#compaction.step(limit)) await turn();
+        if (this.#compaction.step(limit) || (worked && this.#compaction.shrink())) worked = true;
         else if (limit < this.compactedRv) await this.#watchers.progress();
         else break;
+        await turn();
       }
-      while (!this.#closed && this.#compaction.shrink()) await turn();
-      if (!this.#closed) this.#compaction.checkpoint();
+      if (worked && !this.#closed) this.#compaction.checkpoint();
     } catch (error) {
       throw storeFailure(error, this.#file);
     }

@@ -8,6 +8,8 @@ import type { Key, Sealer } from './store.ts';
 export interface Values {
   toColumn(key: Key, rv: number, json: string): string | Buffer;
   fromColumn(key: Key, rv: number, column: string | Buffer): string;
+  /** After a rollback: a key the sealer had just stored in the same transaction is gone, so it must not be used on. */
+  forget(): void;
 }
 
 /** `sealer` is asked for when the first sealed value is met: most stores open without touching a key. */
@@ -21,6 +23,9 @@ export function values(sealer: () => Sealer | undefined, sealed: (resource: stri
   return {
     toColumn: (key, rv, json) => (sealed(key.resource) ? need(key).seal(json, context(key, rv)) : json),
     fromColumn: (key, rv, column) => (typeof column === 'string' ? column : need(key).open(column, context(key, rv))),
+    forget: () => {
+      made = undefined;
+    },
   };
 }
 
