@@ -56,7 +56,14 @@ let ca: Ca;
 let tokens: ServiceAccountTokens;
 let authenticator: Authenticator;
 
-function put(resource: string, kind: string, namespace: string, name: string, uid: string, more = {}): Promise<unknown> {
+function put(
+  resource: string,
+  kind: string,
+  namespace: string,
+  name: string,
+  uid: string,
+  more = {},
+): Promise<unknown> {
   return store.write((tx) =>
     tx.put({ resource, namespace, name }, { apiVersion: 'v1', kind, metadata: { name, namespace, uid, ...more } }),
   );
@@ -67,7 +74,14 @@ beforeEach(async () => {
   store = openStore(':memory:', { clock });
   ca = await makeCa('CN=tenant-ca');
   const keys = [loadServiceAccountKey(generateServiceAccountKey())];
-  tokens = new ServiceAccountTokens({ store, clock, random: systemRandom, keys, issuer: 'https://us', audiences: ['us'] });
+  tokens = new ServiceAccountTokens({
+    store,
+    clock,
+    random: systemRandom,
+    keys,
+    issuer: 'https://us',
+    audiences: ['us'],
+  });
   authenticator = new Authenticator({
     credentials: {
       clientCa: ca.certificate.toString('pem'),
@@ -150,7 +164,14 @@ test('forged, foreign and re-audienced tokens are refused', () => {
   const none = Buffer.from('{"alg":"none"}').toString('base64url');
   expect(() => bearer(`${none}.${payload}.`)).toThrow('Unauthorized');
   const keys = [loadServiceAccountKey(generateServiceAccountKey())];
-  const foreign = new ServiceAccountTokens({ store, clock, random: systemRandom, keys, issuer: 'https://us', audiences: ['us'] });
+  const foreign = new ServiceAccountTokens({
+    store,
+    clock,
+    random: systemRandom,
+    keys,
+    issuer: 'https://us',
+    audiences: ['us'],
+  });
   const binding = { namespace: 'n', serviceaccount: { name: 'sa', uid: 'u1' } };
   expect(() => bearer(foreign.issue(binding, ['us'], 3600))).toThrow('Unauthorized');
   const vault = tokens.issue(binding, ['vault'], 3600);
@@ -174,8 +195,17 @@ test('impersonation needs the verb for each part', async () => {
 test('impersonation headers', () => {
   expect(readImpersonation({})).toBeUndefined();
   expect(() => readImpersonation({ 'impersonate-group': ['g'] })).toThrow('without impersonating a user');
-  const all = { 'impersonate-user': ['u'], 'impersonate-extra-acme.com%2fproject': ['a', 'b'], 'impersonate-uid': ['7'] };
-  expect(readImpersonation(all)).toEqual({ user: 'u', uid: '7', groups: [], extra: { 'acme.com/project': ['a', 'b'] } });
+  const all = {
+    'impersonate-user': ['u'],
+    'impersonate-extra-acme.com%2fproject': ['a', 'b'],
+    'impersonate-uid': ['7'],
+  };
+  expect(readImpersonation(all)).toEqual({
+    user: 'u',
+    uid: '7',
+    groups: [],
+    extra: { 'acme.com/project': ['a', 'b'] },
+  });
 });
 
 test('impersonating a ServiceAccount brings its groups', () => {

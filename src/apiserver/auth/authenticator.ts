@@ -32,7 +32,7 @@ export interface StaticToken {
 }
 
 export interface Credentials {
-  /** PEM bundle; certificates of any other issuer are refused. */
+  /** PEM bundle, read anew when it changes; certificates of any other issuer are refused. */
   clientCa: string;
   staticTokens: StaticToken[];
 }
@@ -54,7 +54,7 @@ interface Remembered {
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
-  #roots: X509Certificate[] | undefined;
+  #roots: { pem: string; certificates: X509Certificate[] } | undefined;
   readonly #tokens = new Map<string, Remembered>();
   readonly #certificates = new WeakMap<X509Certificate, { identity: Identity; expires: number }>();
 
@@ -103,11 +103,17 @@ export class Authenticator {
     const now = this.#options.clock.now();
     let known = this.#certificates.get(certificate);
     if (!known || now > known.expires) {
-      this.#roots ??= parseBundle(this.#options.credentials.clientCa);
-      known = certifiedIdentity(certificate, this.#roots, now);
+      known = certifiedIdentity(certificate, this.#clientRoots(), now);
       this.#certificates.set(certificate, known);
     }
     return known.identity;
+  }
+
+  /** A cluster may get its client CA, or another one, after it was opened. */
+  #clientRoots(): X509Certificate[] {
+    const { clientCa } = this.#options.credentials;
+    if (this.#roots?.pem !== clientCa) this.#roots = { pem: clientCa, certificates: parseBundle(clientCa) };
+    return this.#roots.certificates;
   }
 
   #bearer(token: string): Identity {

@@ -3,10 +3,7 @@
  * (`<verbs> <groups> <resources> [names]`, or `<verbs> <paths>`).
  */
 export const CLUSTER_ROLES: Record<string, string[]> = {
-  'cluster-admin': [
-    '* * *',
-    '* *',
-  ],
+  'cluster-admin': ['* * *', '* *'],
   'system:aggregate-to-admin': [
     'create authorization.k8s.io localsubjectaccessreviews',
     'all rbac.authorization.k8s.io rolebindings,roles',
@@ -68,16 +65,9 @@ export const CLUSTER_ROLES: Record<string, string[]> = {
   'system:certificates.k8s.io:legacy-unknown-approver': [
     'approve certificates.k8s.io signers kubernetes.io/legacy-unknown',
   ],
-  'system:discovery': [
-    'get /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/',
-  ],
-  'system:heapster': [
-    'read core events,namespaces,nodes,pods',
-    'read extensions deployments',
-  ],
-  'system:kube-aggregator': [
-    'read core endpoints,services',
-  ],
+  'system:discovery': ['get /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/'],
+  'system:heapster': ['read core events,namespaces,nodes,pods', 'read extensions deployments'],
+  'system:kube-aggregator': ['read core endpoints,services'],
   'system:kube-controller-manager': [
     'create,patch,update core,events.k8s.io events',
     'create coordination.k8s.io leases',
@@ -91,9 +81,7 @@ export const CLUSTER_ROLES: Record<string, string[]> = {
     'list,watch * *',
     'create core serviceaccounts/token',
   ],
-  'system:kube-dns': [
-    'list,watch core endpoints,services',
-  ],
+  'system:kube-dns': ['list,watch core endpoints,services'],
   'system:kube-scheduler': [
     'create,patch,update core,events.k8s.io events',
     'create coordination.k8s.io leases',
@@ -158,9 +146,7 @@ export const CLUSTER_ROLES: Record<string, string[]> = {
     'deletecollection resource.k8s.io resourceslices',
     'get core serviceaccounts',
   ],
-  'system:node-bootstrapper': [
-    'create,get,list,watch certificates.k8s.io certificatesigningrequests',
-  ],
+  'system:node-bootstrapper': ['create,get,list,watch certificates.k8s.io certificatesigningrequests'],
   'system:node-problem-detector': [
     'get core nodes',
     'patch core nodes/status',
@@ -180,9 +166,7 @@ export const CLUSTER_ROLES: Record<string, string[]> = {
     'watch core events',
     'create,patch,update core,events.k8s.io events',
   ],
-  'system:public-info-viewer': [
-    'get /healthz,/livez,/readyz,/version,/version/',
-  ],
+  'system:public-info-viewer': ['get /healthz,/livez,/readyz,/version,/version/'],
   'system:service-account-issuer-discovery': [
     'get /.well-known/openid-configuration,/.well-known/openid-configuration/,/openid/v1/jwks,/openid/v1/jwks/',
   ],

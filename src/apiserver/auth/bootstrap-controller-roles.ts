@@ -21,9 +21,7 @@ export const CONTROLLER_ROLES: Record<string, string[]> = {
     'create authorization.k8s.io subjectaccessreviews',
     'create,patch,update core,events.k8s.io events',
   ],
-  'clusterrole-aggregation-controller': [
-    'escalate,get,list,patch,update,watch rbac.authorization.k8s.io clusterroles',
-  ],
+  'clusterrole-aggregation-controller': ['escalate,get,list,patch,update,watch rbac.authorization.k8s.io clusterroles'],
   'cronjob-controller': [
     'get,list,update,watch batch cronjobs',
     'create,delete,get,list,patch,update,watch batch jobs',
@@ -142,11 +140,7 @@ export const CONTROLLER_ROLES: Record<string, string[]> = {
     'watch core events',
     'get core services',
   ],
-  'pod-garbage-collector': [
-    'delete,list,watch core pods',
-    'read core nodes',
-    'patch core pods/status',
-  ],
+  'pod-garbage-collector': ['delete,list,watch core pods', 'read core nodes', 'patch core pods/status'],
   'pv-protection-controller': [
     'get,list,update,watch core persistentvolumes',
     'create,patch,update core,events.k8s.io events',
@@ -183,10 +177,7 @@ export const CONTROLLER_ROLES: Record<string, string[]> = {
     'update core resourcequotas/status',
     'create,patch,update core,events.k8s.io events',
   ],
-  'root-ca-cert-publisher': [
-    'create,update core configmaps',
-    'create,patch,update core,events.k8s.io events',
-  ],
+  'root-ca-cert-publisher': ['create,update core configmaps', 'create,patch,update core,events.k8s.io events'],
   'route-controller': [
     'list,watch core nodes',
     'patch core nodes/status',
@@ -199,10 +190,7 @@ export const CONTROLLER_ROLES: Record<string, string[]> = {
     'read core pods',
     'read storage.k8s.io csidrivers',
   ],
-  'service-account-controller': [
-    'create core serviceaccounts',
-    'create,patch,update core,events.k8s.io events',
-  ],
+  'service-account-controller': ['create core serviceaccounts', 'create,patch,update core,events.k8s.io events'],
   'service-cidrs-controller': [
     'get,list,patch,update,watch networking.k8s.io servicecidrs',
     'patch,update networking.k8s.io servicecidrs/finalizers',
@@ -232,10 +220,7 @@ export const CONTROLLER_ROLES: Record<string, string[]> = {
     'delete,get,list,watch batch jobs',
     'create,patch,update core,events.k8s.io events',
   ],
-  'ttl-controller': [
-    'list,patch,update,watch core nodes',
-    'create,patch,update core,events.k8s.io events',
-  ],
+  'ttl-controller': ['list,patch,update,watch core nodes', 'create,patch,update core,events.k8s.io events'],
   'validatingadmissionpolicy-status-controller': [
     'read admissionregistration.k8s.io validatingadmissionpolicies',
     'get,patch,update admissionregistration.k8s.io validatingadmissionpolicies/status',

@@ -151,7 +151,11 @@ function aggregated(roles: KubeObject[]): KubeObject[] {
   return all;
 }
 
-function clusterRole(name: string, rules: string[], metadata: Record<string, unknown> = bootstrapped(name)): KubeObject {
+function clusterRole(
+  name: string,
+  rules: string[],
+  metadata: Record<string, unknown> = bootstrapped(name),
+): KubeObject {
   return { ...base('ClusterRole', name, '', metadata), rules: rules.map(expandRule) };
 }
 
@@ -179,7 +183,12 @@ function expandSubject(text: string): Record<string, string> {
   return kind === 'ServiceAccount' ? { kind, name, namespace: 'kube-system' } : { apiGroup: GROUP, kind, name };
 }
 
-function base(kind: string, name: string, namespace = '', metadata: Record<string, unknown> = bootstrapped(name)): KubeObject {
+function base(
+  kind: string,
+  name: string,
+  namespace = '',
+  metadata: Record<string, unknown> = bootstrapped(name),
+): KubeObject {
   return { apiVersion: API_VERSION, kind, metadata: { name, ...(namespace ? { namespace } : {}), ...metadata } };
 }
 

@@ -22,7 +22,11 @@ export function parseBundle(pem: string): X509Certificate[] {
 }
 
 /** Throws CertificateError. Signature, validity and purpose are checked here because TLS only asked for a certificate. */
-export function certifiedIdentity(certificate: X509Certificate, roots: X509Certificate[], now: number): CertifiedIdentity {
+export function certifiedIdentity(
+  certificate: X509Certificate,
+  roots: X509Certificate[],
+  now: number,
+): CertifiedIdentity {
   const issuer = roots.find((root) => certificate.checkIssued(root) && certificate.verify(root.publicKey));
   if (!issuer) throw new CertificateError('x509: certificate signed by unknown authority');
   for (const link of [certificate, issuer]) {

@@ -72,9 +72,16 @@ test('a binding needs every right of the role, or the verb bind on it', async ()
     tx.put(key, role('strong', [{ verbs: ['delete'], apiGroups: [''], resources: ['pods'] }]));
   });
   await grant(PODS);
-  expect(() => checkEscalation(rbac, bob, bindingTo('strong'), undefined)).toThrow(/rolebindings.*"b" is forbidden.*delete/s);
+  expect(() => checkEscalation(rbac, bob, bindingTo('strong'), undefined)).toThrow(
+    /rolebindings.*"b" is forbidden.*delete/s,
+  );
   expect(() => checkEscalation(rbac, bob, bindingTo('absent'), undefined)).toThrow('"absent" not found');
-  await grant({ verbs: ['bind'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], resourceNames: ['strong'] });
+  await grant({
+    verbs: ['bind'],
+    apiGroups: ['rbac.authorization.k8s.io'],
+    resources: ['roles'],
+    resourceNames: ['strong'],
+  });
   checkEscalation(rbac, bob, bindingTo('strong'), undefined);
 });
 

@@ -35,7 +35,13 @@ function role(name: string, rules: unknown[], namespace?: string): KubeObject {
   return { apiVersion: `${GROUP}/v1`, kind, metadata: { name, namespace }, rules };
 }
 
-function binding(name: string, roleKind: string, roleName: string, subjects: unknown[], namespace?: string): KubeObject {
+function binding(
+  name: string,
+  roleKind: string,
+  roleName: string,
+  subjects: unknown[],
+  namespace?: string,
+): KubeObject {
   return {
     apiVersion: `${GROUP}/v1`,
     kind: namespace ? 'RoleBinding' : 'ClusterRoleBinding',
@@ -45,9 +51,17 @@ function binding(name: string, roleKind: string, roleName: string, subjects: unk
   };
 }
 
-const user = (name: string, ...groups: string[]): Identity => ({ user: name, groups: [...groups, 'system:authenticated'] });
+const user = (name: string, ...groups: string[]): Identity => ({
+  user: name,
+  groups: [...groups, 'system:authenticated'],
+});
 const ask = (identity: Identity, attributes: Attributes) => rbac.authorize(identity, attributes).allowed;
-const list = (resource: string, namespace = '', group = ''): Attributes => ({ verb: 'list', group, resource, namespace });
+const list = (resource: string, namespace = '', group = ''): Attributes => ({
+  verb: 'list',
+  group,
+  resource,
+  namespace,
+});
 
 beforeEach(() => {
   store = openStore(':memory:', { clock: systemClock });

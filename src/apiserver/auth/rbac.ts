@@ -40,7 +40,9 @@ export class RbacAuthorizer implements Authorizer {
 
   authorize(identity: Identity, attributes: Attributes): Decision {
     if (identity.groups.includes(MASTERS)) return { allowed: true, reason: '' };
-    const resource = attributes.subresource ? `${attributes.resource}/${attributes.subresource}` : (attributes.resource ?? '');
+    const resource = attributes.subresource
+      ? `${attributes.resource}/${attributes.subresource}`
+      : (attributes.resource ?? '');
     let allowedBy: Binding | undefined;
     let errors: string[] | undefined;
     this.#visit(identity, attributes.namespace ?? '', (binding, rules) => {
@@ -155,7 +157,9 @@ function apply(index: SubjectIndex | undefined, event: ChangeEvent): void {
 
 function source(binding: Binding): string {
   const { name, namespace, role, subject } = binding;
-  const what = namespace ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(name)}`;
+  const what = namespace
+    ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`
+    : `ClusterRoleBinding ${JSON.stringify(name)}`;
   return `${what} of ${role.kind} ${JSON.stringify(role.name)} to ${subject}`;
 }
 

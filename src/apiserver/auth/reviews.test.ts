@@ -22,7 +22,12 @@ const AUTHZ = 'authorization.k8s.io/v1';
 const ask = (kind: string, spec: unknown, metadata = {}, apiVersion = AUTHZ): KubeObject =>
   review(kind, { apiVersion, kind, metadata, spec }, context);
 const request = (spec: unknown, metadata = {}) =>
-  issueToken({ store, clock, tokens }, 'n', 'sa', { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata, spec });
+  issueToken({ store, clock, tokens }, 'n', 'sa', {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata,
+    spec,
+  });
 
 beforeEach(async () => {
   store = openStore(':memory:', { clock });
@@ -37,7 +42,14 @@ beforeEach(async () => {
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa', namespace: 'n', uid: 'u1' } },
     );
   });
-  tokens = new ServiceAccountTokens({ store, clock, random: systemRandom, keys: [key], issuer: 'https://us', audiences: ['us'] });
+  tokens = new ServiceAccountTokens({
+    store,
+    clock,
+    random: systemRandom,
+    keys: [key],
+    issuer: 'https://us',
+    audiences: ['us'],
+  });
   const authorizer = new RbacAuthorizer(store);
   const credentials = { clientCa: '', staticTokens: [] };
   context = {
@@ -60,7 +72,8 @@ test('SelfSubjectReview and SelfSubjectAccessReview are about the caller', () =>
   const path = { nonResourceAttributes: { path: '/apis', verb: 'get' } };
   expect(ask('SelfSubjectAccessReview', path, { creationTimestamp: null }).status).toMatchObject({
     allowed: true,
-    reason: 'RBAC: allowed by ClusterRoleBinding "system:discovery" of ClusterRole "system:discovery" to Group "system:authenticated"',
+    reason:
+      'RBAC: allowed by ClusterRoleBinding "system:discovery" of ClusterRole "system:discovery" to Group "system:authenticated"',
   });
 });
 
@@ -84,7 +97,7 @@ test('SelfSubjectRulesReview lists rules', () => {
   const { status } = ask('SelfSubjectRulesReview', { namespace: 'n' });
   expect(status.incomplete).toBe(false);
   expect(status.nonResourceRules[0].verbs).toEqual(['get']);
-  expect(status.resourceRules.map((r: { resources: string[] }) => r.resources).flat()).toContain('selfsubjectreviews');
+  expect(status.resourceRules.flatMap((r: { resources: string[] }) => r.resources)).toContain('selfsubjectreviews');
   expect(() => ask('SelfSubjectRulesReview', {})).toThrow('no namespace on request');
 });
 
@@ -119,6 +132,10 @@ test('other verifiers accept our tokens by the published keys', async () => {
   const { createLocalJWKSet, jwtVerify } = await import('jose');
   const { status } = request({});
   const set = createLocalJWKSet(jwks([key]) as Parameters<typeof createLocalJWKSet>[0]);
-  const { payload } = await jwtVerify(status.token, set, { issuer: 'https://us', audience: 'us', currentDate: new Date(clock.now()) });
+  const { payload } = await jwtVerify(status.token, set, {
+    issuer: 'https://us',
+    audience: 'us',
+    currentDate: new Date(clock.now()),
+  });
   expect(payload.sub).toBe('system:serviceaccount:n:sa');
 });

@@ -131,7 +131,9 @@ function accessErrors(object: KubeObject): FieldError[] {
   }
   const local = kind === 'LocalSubjectAccessReview';
   if (!emptyMetadata(object, local)) {
-    errors.push(field.invalid('metadata', object.metadata, local ? 'must be empty except for namespace' : 'must be empty'));
+    errors.push(
+      field.invalid('metadata', object.metadata, local ? 'must be empty except for namespace' : 'must be empty'),
+    );
   }
   if (local && resource && (resource.namespace ?? '') !== (object.metadata?.namespace ?? '')) {
     errors.push(

@@ -154,9 +154,7 @@ export class ServiceAccountTokens {
     const keys = kid === undefined ? this.#options.keys : this.#options.keys.filter((key) => key.id === kid);
     const input = Buffer.from(`${header}.${payload}`);
     const bytes = Buffer.from(signature, 'base64url');
-    const valid = keys.some((key) =>
-      verify('sha256', input, { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, bytes),
-    );
+    const valid = keys.some((key) => verify('sha256', input, { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, bytes));
     if (!valid) throw new TokenError('invalid signature');
     return checkedClaims(decoded(payload));
   }

@@ -110,7 +110,11 @@ function priorityClasses(): KubeObject[] {
       SYSTEM_CRITICAL + 1000,
       'Used for system critical pods that must not be moved from their current node.',
     ),
-    make('system-cluster-critical', SYSTEM_CRITICAL, `Used for system critical pods that must run in the cluster, but ${movable}`),
+    make(
+      'system-cluster-critical',
+      SYSTEM_CRITICAL,
+      `Used for system critical pods that must run in the cluster, but ${movable}`,
+    ),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** Core Events that loops leave on objects they have something to say about. */
 import type { KubeObject } from '../../api/object.ts';
 import { rfc3339 } from '../../clock.ts';
-import { builtin, type LoopContext, warn, WRITE } from './loop.ts';
+import { builtin, type LoopContext, WRITE, warn } from './loop.ts';
 
 export async function recordWarning(
   context: LoopContext,

@@ -163,7 +163,12 @@ test('another namespace cannot hold up a foreground deletion', async () => {
 
 test('cluster-scoped owners own in every namespace; namespaced ones own nothing cluster-scoped', async () => {
   cluster.start(garbageCollector);
-  const role: KubeObject = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'r' }, rules: [] };
+  const role: KubeObject = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'r' },
+    rules: [],
+  };
   const owner = await cluster.create(role);
   const child = await make('child', owner);
   const local = await make('local');

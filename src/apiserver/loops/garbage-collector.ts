@@ -7,11 +7,11 @@ import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { Resource } from '../resource.ts';
 import type { ChangeEvent, Key, Stored } from '../store/store.ts';
 import { recordWarning } from './event-recorder.ts';
-import { hasReason, type Loop, type LoopContext, pages, turn, warn, WRITE } from './loop.ts';
+import { hasReason, type Loop, type LoopContext, pages, turn, WRITE, warn } from './loop.ts';
 import { keyOfText, keyText, type Owned, OwnerGraph } from './owner-graph.ts';
+import { FOREGROUND, isDeletingDependents, OwnerLookup } from './owner-lookup.ts';
 import { WorkQueue } from './work-queue.ts';
 
-const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 const EVENTS = '/events';
 const CRDS = 'apiextensions.k8s.io/customresourcedefinitions';
@@ -21,11 +21,10 @@ const GONE_SIZE = 1000;
 
 export const garbageCollector: Loop = (context) => new GarbageCollector(context).start();
 
-type OwnerState = 'solid' | 'waiting' | 'dangling' | 'undecided';
-
 class GarbageCollector {
   readonly #context: LoopContext;
   readonly #graph = new OwnerGraph();
+  readonly #owners: OwnerLookup;
   readonly #queue: WorkQueue;
   readonly #scanned = new Set<string>();
   /** Objects owned by a kind that is not served (yet): looked at again when the kinds change. */
@@ -36,6 +35,7 @@ class GarbageCollector {
 
   constructor(context: LoopContext) {
     this.#context = context;
+    this.#owners = new OwnerLookup(context);
     this.#queue = new WorkQueue({
       clock: context.clock,
       concurrency: CONCURRENCY,
@@ -91,7 +91,7 @@ class GarbageCollector {
       const before = this.#graph.set(key, mayBeOwned ? stored.object() : { ...EMPTY, metadata: {} });
       const now = this.#graph.get(key);
       if (before) this.#unblockOwners(before);
-      if (now && !now.owners.every((ref) => this.#isPlainlyThere(ref, key))) this.#queue.add(keyText(key));
+      if (now && !now.owners.every((ref) => this.#owners.isPlainlyThere(ref, key))) this.#queue.add(keyText(key));
     }
     if (!json.includes('"deletionTimestamp"') || !(json.includes(FOREGROUND) || json.includes(`"${ORPHAN}"`))) return;
     const { metadata } = stored.object();
@@ -119,7 +119,7 @@ class GarbageCollector {
   /** An owner that waits in foreground deletion goes on when the last dependent in its way is gone. */
   #unblockOwners({ owners, key }: Owned): void {
     for (const ref of owners) {
-      const owner = this.#owner(ref, key);
+      const owner = this.#owners.find(ref, key);
       if (!owner || this.#graph.isBlocked(owner.key, ref.uid)) continue;
       if (owner.json.includes(FOREGROUND)) this.#queue.add(keyText(owner.key));
     }
@@ -148,12 +148,12 @@ class GarbageCollector {
 
   async #collect(resource: Resource, key: Key, object: KubeObject): Promise<void> {
     const refs = object.metadata.ownerReferences ?? [];
-    const states = refs.map((ref) => this.#state(ref, key));
+    const states = refs.map((ref) => this.#owners.state(ref, key));
     if (states.includes('undecided')) {
       this.#undecided.add(keyText(key));
       return;
     }
-    for (const [i, ref] of refs.entries()) if (states[i] === 'dangling') await this.#reportForeignOwner(object, ref);
+    for (const [i, ref] of refs.entries()) if (states[i] === 'dangling') await this.#reportForeign(object, ref);
     const solid = refs.filter((_, i) => states[i] === 'solid');
     if (solid.length === refs.length) return;
     // References to owners that wait for this object go too: it stays, and they must not wait forever.
@@ -170,7 +170,12 @@ class GarbageCollector {
 
   /** Owners and dependents that wait for each other: one of them has to stop blocking. */
   async #unblockAndDelete(resource: Resource, key: Key, object: KubeObject, refs: OwnerReference[]): Promise<void> {
-    await this.#setOwners(resource, key, object, refs.map((ref) => ({ ...ref, blockOwnerDeletion: false })));
+    await this.#setOwners(
+      resource,
+      key,
+      object,
+      refs.map((ref) => ({ ...ref, blockOwnerDeletion: false })),
+    );
     const { uid } = object.metadata;
     await this.#delete(resource, key, { propagationPolicy: 'Foreground', preconditions: { uid } });
   }
@@ -197,7 +202,12 @@ class GarbageCollector {
       const kind = this.#context.registry.storages().get(dependent.key.resource);
       const refs = object?.metadata.ownerReferences ?? [];
       if (!object || !kind || !refs.some((ref) => ref.uid === uid)) return;
-      await this.#setOwners(kind, dependent.key, object, refs.filter((ref) => ref.uid !== uid));
+      await this.#setOwners(
+        kind,
+        dependent.key,
+        object,
+        refs.filter((ref) => ref.uid !== uid),
+      );
     });
     const results = await Promise.allSettled(released);
     const failed = results.find((r) => r.status === 'rejected' && !hasReason(r.reason, 'NotFound'));
@@ -205,54 +215,13 @@ class GarbageCollector {
     await this.#removeFinalizer(resource, key, owner, ORPHAN);
   }
 
-  #state(ref: OwnerReference, key: Key): OwnerState {
-    const resource = this.#resourceOf(ref);
-    if (!resource) return 'undecided';
-    // A cluster-scoped object cannot have an owner in a namespace: nobody can tell which one is meant, so it stays.
-    if (resource.namespaced && !key.namespace) return 'undecided';
-    const owner = this.#owner(ref, key)?.object();
-    if (!owner || owner.metadata.uid !== ref.uid) return 'dangling';
-    return isDeletingDependents(owner) ? 'waiting' : 'solid';
-  }
-
-  /** The quick positive answer for the common case, without parsing the owner. */
-  #isPlainlyThere(ref: OwnerReference, key: Key): boolean {
-    const json = this.#owner(ref, key)?.json;
-    return !!json && json.includes(`"uid":"${ref.uid}"`) && !json.includes('"deletionTimestamp"');
-  }
-
-  #owner(ref: OwnerReference, key: Key): Stored | undefined {
-    const resource = this.#resourceOf(ref);
-    if (!resource) return undefined;
-    const namespace = resource.namespaced ? key.namespace : '';
-    return this.#context.store.get({ resource: resource.storage, namespace, name: ref.name });
-  }
-
-  #resourceOf({ apiVersion, kind }: OwnerReference): Resource | undefined {
-    const slash = apiVersion.indexOf('/');
-    const group = slash < 0 ? '' : apiVersion.slice(0, slash);
-    const exact = this.#context.registry.byKind(group, apiVersion.slice(slash + 1), kind);
-    if (exact) return exact;
-    // A version that is no longer served still means the same objects.
-    return this.#context.registry.all().find((r) => r.group === group && r.kind === kind);
-  }
-
   /** An owner that exists, but in another namespace, is a mistake worth telling about; it counts as absent. */
-  async #reportForeignOwner(object: KubeObject, ref: OwnerReference): Promise<void> {
+  async #reportForeign(object: KubeObject, ref: OwnerReference): Promise<void> {
     const { namespace } = object.metadata;
-    const resource = this.#resourceOf(ref);
-    if (!namespace || !resource?.namespaced || this.#gone.has(ref.uid)) return;
-    if (!(await this.#existsElsewhere(resource, ref))) return;
+    if (!namespace || this.#gone.has(ref.uid) || !(await this.#owners.existsElsewhere(ref))) return;
     const owner = `[${ref.apiVersion}/${ref.kind}, namespace: ${namespace}, name: ${ref.name}, uid: ${ref.uid}]`;
     const message = `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}`;
     await recordWarning(this.#context, 'garbage-collector-controller', object, 'OwnerRefInvalidNamespace', message);
-  }
-
-  async #existsElsewhere(resource: Resource, ref: OwnerReference): Promise<boolean> {
-    for await (const page of pages(this.#context.store, resource.storage)) {
-      if (page.some((stored) => stored.key.name === ref.name && stored.object().metadata.uid === ref.uid)) return true;
-    }
-    return false;
   }
 
   async #setOwners(resource: Resource, key: Key, object: KubeObject, owners: OwnerReference[]): Promise<void> {
@@ -284,8 +253,3 @@ class GarbageCollector {
 }
 
 const EMPTY = { apiVersion: '', kind: '' };
-
-/** Marked for foreground deletion: it waits for its dependents. */
-function isDeletingDependents({ metadata }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(FOREGROUND) ?? false);
-}

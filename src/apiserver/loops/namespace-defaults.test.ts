@@ -5,14 +5,19 @@ import { namespace, TestCluster } from './test-cluster.ts';
 
 let cluster: TestCluster;
 const ACCOUNT: KubeObject = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'n' } };
-const BUNDLE: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kube-root-ca.crt', namespace: 'n' } };
+const BUNDLE: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'kube-root-ca.crt', namespace: 'n' },
+};
 
 beforeEach(() => {
   cluster = new TestCluster();
 });
 afterEach(() => cluster.close());
 
-const complete = () => cluster.until(() => !!cluster.get(ACCOUNT) && cluster.get(BUNDLE)?.data?.['ca.crt'] === 'THE CA');
+const complete = () =>
+  cluster.until(() => !!cluster.get(ACCOUNT) && cluster.get(BUNDLE)?.data?.['ca.crt'] === 'THE CA');
 
 test('a new namespace gets them, and one from before the start too', async () => {
   await cluster.create(namespace('old'));

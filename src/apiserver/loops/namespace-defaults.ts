@@ -3,7 +3,7 @@
  * Made again when deleted, put right when changed.
  */
 import type { KubeObject } from '../../api/object.ts';
-import { builtin, hasReason, type Loop, type LoopContext, scan, warn, WRITE } from './loop.ts';
+import { builtin, hasReason, type Loop, type LoopContext, scan, WRITE, warn } from './loop.ts';
 import { WorkQueue } from './work-queue.ts';
 
 const ACCOUNT = 'default';
@@ -59,7 +59,8 @@ async function ensure(context: LoopContext, namespace: string): Promise<void> {
   const [wantedAccount, wantedBundle] = namespaceDefaultObjects(rootCa) as [KubeObject, KubeObject];
   const configMaps = builtin(context, '', 'v1', 'configmaps');
   try {
-    if (!account) await operations.create(builtin(context, '', 'v1', 'serviceaccounts'), namespace, wantedAccount, WRITE);
+    if (!account)
+      await operations.create(builtin(context, '', 'v1', 'serviceaccounts'), namespace, wantedAccount, WRITE);
     if (!bundle) await operations.create(configMaps, namespace, wantedBundle, WRITE);
     else if (!isRight(bundle, rootCa)) {
       const { metadata, data } = wantedBundle;

@@ -62,7 +62,10 @@ test('content with finalizers holds it, and conditions say what', async () => {
     status: 'True',
     message: 'Some content in the namespace has finalizers remaining: test/hold in 1 resource instances',
   });
-  expect(condition('NamespaceDeletionDiscoveryFailure')).toMatchObject({ status: 'False', reason: 'ResourcesDiscovered' });
+  expect(condition('NamespaceDeletionDiscoveryFailure')).toMatchObject({
+    status: 'False',
+    reason: 'ResourcesDiscovered',
+  });
   await cluster.merge(held, { metadata: { finalizers: null } });
   await gone();
 });

@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import type { Resource } from '../resource.ts';
 import type { ChangeEvent } from '../store/store.ts';
-import { builtin, hasReason, type Loop, type LoopContext, pages, scan, warn, WRITE } from './loop.ts';
+import { builtin, hasReason, type Loop, type LoopContext, pages, scan, WRITE, warn } from './loop.ts';
 import { deletionConditions, type Remains } from './namespace-conditions.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -96,7 +96,9 @@ class NamespaceLifecycle {
   async #deleteAll(resource: Resource, name: string, remains: Remains): Promise<void> {
     const { store } = this.#context;
     for await (const page of pages(store, resource.storage, name)) {
-      const todo = page.filter((stored) => !stored.object().metadata.deletionTimestamp).map((stored) => stored.key.name);
+      const todo = page
+        .filter((stored) => !stored.object().metadata.deletionTimestamp)
+        .map((stored) => stored.key.name);
       const worker = async () => {
         for (let object = todo.pop(); object !== undefined; object = todo.pop()) {
           await this.#delete(resource, name, object, remains);

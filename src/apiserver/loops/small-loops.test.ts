@@ -37,7 +37,11 @@ function event(name: string): KubeObject {
 test('an aggregating role follows the roles its selectors match', async () => {
   await cluster.create(role('a', { team: 'x' }, 'pods'));
   cluster.start(clusterRoleAggregation);
-  const sum = { ...role('sum', {}, 'x'), rules: [], aggregationRule: { clusterRoleSelectors: [{ matchLabels: { team: 'x' } }] } };
+  const sum = {
+    ...role('sum', {}, 'x'),
+    rules: [],
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { team: 'x' } }] },
+  };
   await cluster.create(sum);
   const resources = () => (cluster.get(sum)?.rules ?? []).flatMap((rule: { resources: string[] }) => rule.resources);
   await cluster.until(() => resources().join() === 'pods');
@@ -85,6 +89,10 @@ test('the objects of a fresh cluster can all be created, and leave the loops not
   stop();
   expect(cluster.context.store.rv).toBe(rv);
   expect(cluster.warnings).toEqual([]);
-  const service = cluster.get({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'kubernetes', namespace: 'default' } });
+  const service = cluster.get({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'kubernetes', namespace: 'default' },
+  });
   expect(service?.spec.clusterIP).toBe('10.96.0.1');
 });

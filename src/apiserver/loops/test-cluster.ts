@@ -82,7 +82,12 @@ export class TestCluster {
   }
 
   create(object: KubeObject): Promise<KubeObject> {
-    return this.context.operations.create(this.resource(object), object.metadata.namespace ?? '', structuredClone(object), WRITE);
+    return this.context.operations.create(
+      this.resource(object),
+      object.metadata.namespace ?? '',
+      structuredClone(object),
+      WRITE,
+    );
   }
 
   get(object: KubeObject): KubeObject | undefined {
