@@ -1,6 +1,6 @@
 /** fieldsV1 in and out: clients may send anything, and what is stored is written in one canonical order. */
 import { type FieldSet, hasChildren, LEAF } from './field-set.ts';
-import { canonicalElement, compareElements } from './path-element.ts';
+import { canonicalElement } from './path-element.ts';
 
 /** A set from fieldsV1 that came from outside. Throws when it is none. Returns the input itself when it is canonical. */
 export function parseFieldsV1(raw: unknown): FieldSet {
@@ -44,22 +44,20 @@ function canonical(key: string): string | undefined {
   return key.charCodeAt(0) === 102 && key.charCodeAt(1) === 58 ? key : canonicalElement(key);
 }
 
-/** The same set with keys in the order upstream writes them, sharing every node that already is. */
+/** The same set with sorted keys, sharing every node that is sorted already; equal sets are written as equal bytes. */
 export function sortFieldsV1(set: FieldSet): FieldSet {
   let inOrder = true;
   let changed = false;
   let previous = '';
-  const children: Record<string, FieldSet> = {};
   for (const element in set) {
-    if (previous && compareElements(previous, element) > 0) inOrder = false;
+    if (element < previous) inOrder = false;
     previous = element;
     const child = set[element] as FieldSet;
-    const sorted = sortFieldsV1(child);
-    if (sorted !== child) changed = true;
-    children[element] = sorted;
+    if (child !== LEAF && sortFieldsV1(child) !== child) changed = true;
   }
-  if (inOrder) return changed ? children : set;
+  if (inOrder && !changed) return set;
   const out: FieldSet = {};
-  for (const element of Object.keys(children).sort(compareElements)) out[element] = children[element] as FieldSet;
+  const elements = Object.keys(set);
+  for (const element of inOrder ? elements : elements.sort()) out[element] = sortFieldsV1(set[element] as FieldSet);
   return out;
 }

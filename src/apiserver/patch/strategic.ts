@@ -24,6 +24,7 @@ import {
 
 /** The patched object; shares nothing with the inputs. Throws ApiError. */
 export function applyStrategicPatch(original: unknown, patch: unknown, schema: Schema): unknown {
+  if (patch === null) return clone(original);
   if (!isMap(patch)) {
     const kind = jsonKind(patch);
     throw badRequest(`json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`);
