@@ -111,13 +111,16 @@ export function watches(scene: Scene): void {
     const resourceVersion = await start();
     const seen: WatchEvent[] = [];
     const startedAt = Date.now();
-    const unselected = scene.store.create(configMaps, configMap(scene, scene.name()));
-    for await (const event of watch({ resourceVersion, timeoutSeconds: 4, fieldSelector: 'metadata.name=quiet' })(
+    // After the watch has begun: kube-apiserver tells by bookmark only what came since.
+    const unselected = new Promise((resolve) => setTimeout(resolve, 500)).then(() =>
+      scene.store.create(configMaps, configMap(scene, scene.name())),
+    );
+    for await (const event of watch({ resourceVersion, timeoutSeconds: 5, fieldSelector: 'metadata.name=quiet' })(
       AbortSignal.timeout(20_000),
     )) {
       seen.push(event);
     }
-    expect(Date.now() - startedAt).toBeGreaterThan(2_500);
+    expect(Date.now() - startedAt).toBeGreaterThan(3_500);
     const bookmarks = seen.filter((event) => event.type === 'BOOKMARK');
     expect(bookmarks.length).toBeGreaterThan(0);
     expect(bookmarks[0]?.object).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
