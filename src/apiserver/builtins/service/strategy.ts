@@ -12,6 +12,7 @@ export function defaultService(service: Any): void {
   if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds == null) {
     spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: DAY_PART } };
   }
+  if (spec.clusterIP && items(spec.clusterIPs).length === 0) spec.clusterIPs = [spec.clusterIP];
   for (const port of items(spec.ports)) {
     defaultEmpty(port, { protocol: 'TCP' });
     defaultEmpty(port, { targetPort: port.port });
@@ -36,9 +37,10 @@ function patchAllocated(service: Any, old: Any): void {
       assign(spec, 'clusterIP', before.clusterIP);
       assign(spec, 'clusterIPs', before.clusterIPs && [...before.clusterIPs]);
     }
-    // Clients that know only one of the two fields.
-    if (spec.clusterIP && items(spec.clusterIPs).length === 0) spec.clusterIPs = [spec.clusterIP];
-    if (!spec.clusterIP && items(spec.clusterIPs).length) spec.clusterIP = spec.clusterIPs[0];
+    // A client that knows only the older field changes that one.
+    const list = items(spec.clusterIPs);
+    if (spec.clusterIP && spec.clusterIP !== before.clusterIP && same(list, before.clusterIPs)) spec.clusterIPs = [spec.clusterIP];
+    if (!spec.clusterIP && list.length && same(list, before.clusterIPs)) delete spec.clusterIPs;
     if (!spec.ipFamilyPolicy) assign(spec, 'ipFamilyPolicy', before.ipFamilyPolicy);
     if (items(spec.ipFamilies).length === 0) assign(spec, 'ipFamilies', before.ipFamilies && [...before.ipFamilies]);
   }
