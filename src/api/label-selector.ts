@@ -147,7 +147,9 @@ function checkValue(key: string, value: string): string {
 
 function checkInteger(text: string): string {
   if (/^-?\d+$/.test(text)) return text;
-  throw new SelectorError(`values[0]: Invalid value: ${JSON.stringify(text)}: for 'Gt', 'Lt' operators, the value must be an integer`);
+  throw new SelectorError(
+    `values[0]: Invalid value: ${JSON.stringify(text)}: for 'Gt', 'Lt' operators, the value must be an integer`,
+  );
 }
 
 class Scanner {

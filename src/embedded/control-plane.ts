@@ -11,8 +11,8 @@ import { RookeryError } from '../errors.ts';
 import { Manager } from '../kube/index.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
-import { Keyring } from '../vault/keyring.ts';
 import { writePrivate } from '../vault/files.ts';
+import { Keyring } from '../vault/keyring.ts';
 import { storeSealer } from '../vault/sealer.ts';
 import { Home } from './home.ts';
 import { InProcessStore } from './in-process-store.ts';
@@ -90,7 +90,14 @@ export class ControlPlane {
       const root = await clusters.ensure(ROOT);
       await installCrds(root);
       const url = `https://${urlHost(config.host)}:${port}`;
-      const plane = new ControlPlane({ home, url, clusters, server, pki, options: { ...options, clock, random, log, metrics } });
+      const plane = new ControlPlane({
+        home,
+        url,
+        clusters,
+        server,
+        pki,
+        options: { ...options, clock, random, log, metrics },
+      });
       await writePrivate(home.kubeconfig, await plane.kubeconfig(ROOT));
       return plane;
     } catch (error) {
@@ -126,7 +133,8 @@ export class ControlPlane {
 
   async #cluster(name: string): Promise<Cluster> {
     const cluster = await this.clusters.get(name);
-    if (!cluster) throw new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}`, { class: 'user' });
+    if (!cluster)
+      throw new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}`, { class: 'user' });
     return cluster;
   }
 }

@@ -1,0 +1,43 @@
+/** `rookery status` */
+import { clusters } from '../api/resources.ts';
+import { readState } from '../embedded/state-file.ts';
+import { RookeryError } from '../errors.ts';
+import { listAll } from '../kube/index.ts';
+import { stateOf } from './cluster-list.ts';
+import { connect, type GlobalOptions, homeOf } from './connect.ts';
+import { age, print } from './output.ts';
+
+export async function status(options: GlobalOptions): Promise<void> {
+  const home = homeOf(options);
+  if (!(await readState(home))) {
+    if (options.output !== 'table') await print(options.output, { running: false, home: home.path }, () => '');
+    throw new RookeryError('control-plane.down', 'no control plane is running', {
+      hint: 'start one with `rookery up`',
+    });
+  }
+  const { state, store, close } = await connect(options);
+  try {
+    const { items } = await listAll(store, clusters, {});
+    const ready = items.filter((cluster) => stateOf(cluster) === 'Ready').length;
+    const facts = {
+      running: true,
+      ...state,
+      home: home.path,
+      kubeconfig: home.kubeconfig,
+      clusters: items.length,
+      ready,
+    };
+    await print(options.output, facts, () =>
+      [
+        `control plane  running, pid ${state.pid}, up ${age(state.startedAt, Date.now())}`,
+        `API            ${state.url}`,
+        `kubeconfig     ${home.kubeconfig}`,
+        `home           ${home.path}`,
+        `clusters       ${items.length} (${ready} ready)`,
+        '',
+      ].join('\n'),
+    );
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,139 @@
+/** `rookery up`: the control plane in this terminal, or left running in the background. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pc from 'picocolors';
+import { clusters } from '../api/resources.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { ControlPlane } from '../embedded/control-plane.ts';
+import { Home } from '../embedded/home.ts';
+import { readState, removeState, type State, writeState } from '../embedded/state-file.ts';
+import { RookeryError } from '../errors.ts';
+import { requestVirtualCluster } from '../provisioners/virtual/manifests.ts';
+import { createLogger } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { waitForCluster, writeKubeconfig } from './cluster-wait.ts';
+import type { GlobalOptions } from './connect.ts';
+import { rookeryVersion } from './version.ts';
+
+interface UpOptions extends GlobalOptions {
+  detach?: boolean;
+  port?: number;
+  host?: string;
+  demo: boolean;
+}
+
+const DEMO = 'demo';
+const START_PATIENCE_MS = 30_000;
+
+export async function up(options: UpOptions): Promise<void> {
+  const config = loadConfig(process.env, { home: options.home, port: options.port, host: options.host });
+  const home = new Home(config.home);
+  const running = await readState(home);
+  if (running) return say(options, alreadyUp(home, running), { running: true, ...running });
+  if (options.detach) return detach(options, home);
+  await serve(options, config, home);
+}
+
+async function serve(options: UpOptions, config: Config, home: Home): Promise<void> {
+  const log = await createLogger({ level: config.logLevel });
+  const metrics = await createMetrics();
+  const plane = await ControlPlane.start({ config, log, metrics });
+  const startedAt = new Date().toISOString();
+  const stopped = stopSignal();
+  try {
+    const demo = options.demo ? await ensureDemo(plane, home) : undefined;
+    await writeState(home, { url: plane.url, startedAt, version: rookeryVersion() });
+    say(options, welcome(home, plane.url, demo), { running: true, url: plane.url, kubeconfig: home.kubeconfig, demo });
+    await stopped;
+  } finally {
+    await plane.close();
+    await removeState(home);
+  }
+}
+
+/** The first cluster, so that one command ends in something that answers kubectl. */
+async function ensureDemo(plane: ControlPlane, home: Home): Promise<string | undefined> {
+  const { items } = await plane.store.list(clusters, { limit: 1 });
+  if (items.length > 0) return undefined;
+  await requestVirtualCluster(plane.store, 'default', DEMO);
+  await waitForCluster(plane.store, 'default', DEMO, START_PATIENCE_MS);
+  return writeKubeconfig(home, plane.store, 'default', DEMO);
+}
+
+/** Starts the same command without --detach in a process of its own and waits until it serves. */
+async function detach(options: UpOptions, home: Home): Promise<void> {
+  mkdirSync(dirname(home.log), { recursive: true, mode: 0o700 });
+  const log = openSync(home.log, 'a', 0o600);
+  const args = process.argv.slice(1).filter((arg) => arg !== '-d' && arg !== '--detach');
+  const child = spawn(process.execPath, [...process.execArgv, ...args], {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  child.unref();
+  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+  const end = Date.now() + START_PATIENCE_MS;
+  for (;;) {
+    const state = await readState(home);
+    if (state) return say(options, alreadyUp(home, state), { running: true, ...state });
+    const code = await Promise.race([exited, delay(25, undefined)]);
+    if (code !== undefined || Date.now() > end) {
+      throw new RookeryError('up.failed', 'the control plane did not start', {
+        hint: `its last words are in ${home.log}`,
+      });
+    }
+  }
+}
+
+/** Resolves at the first Ctrl-C or TERM; a second one ends the process at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const stop = () => {
+      if (asked) process.exit(130);
+      asked = true;
+      process.stderr.write('\nstopping…\n');
+      resolve();
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
+}
+
+function welcome(home: Home, url: string, demo: string | undefined): string {
+  return [
+    `${pc.green('●')} Rookery is up: ${url}`,
+    '',
+    ...(demo
+      ? [
+          'A first cluster, demo, is ready. In another terminal:',
+          '',
+          `  export KUBECONFIG=${demo}`,
+          '  kubectl get namespaces',
+          '',
+        ]
+      : []),
+    'More:',
+    '  rookery cluster create <name>     another cluster',
+    '  rookery cluster list              what there is',
+    `  export KUBECONFIG=${home.kubeconfig}   the control plane's own API`,
+    '',
+    'Ctrl-C stops it; everything is kept.',
+  ].join('\n');
+}
+
+function alreadyUp(home: Home, state: State): string {
+  return [
+    `${pc.green('●')} Rookery is up: ${state.url} (pid ${state.pid})`,
+    '',
+    `  eval "$(rookery kubectl-env ${DEMO})"`,
+    '  kubectl get namespaces',
+    '',
+    `Stop it with \`rookery down\`; its log is ${home.log}.`,
+  ].join('\n');
+}
+
+function say(options: UpOptions, text: string, value: unknown): void {
+  process.stdout.write(options.output === 'json' ? `${JSON.stringify(value)}\n` : `${text}\n`);
+}

@@ -1,0 +1,16 @@
+/** Every reconciler of Rookery, added to one manager. */
+import type { Manager, ObjectStore } from '../kube/index.ts';
+import type { Tenants } from '../provisioners/virtual/tenants.ts';
+import { clusterController } from './cluster.ts';
+import { virtualClusterController } from './virtual-cluster.ts';
+
+export interface ControllerParts {
+  store: ObjectStore;
+  /** Tenants of the embedded server; absent where there is none (in a Kubernetes cluster). */
+  tenants?: Tenants;
+}
+
+export function addControllers(manager: Manager, parts: ControllerParts): void {
+  manager.addController(clusterController(parts.store));
+  if (parts.tenants) manager.addController(virtualClusterController(parts.store, parts.tenants));
+}

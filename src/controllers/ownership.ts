@@ -1,0 +1,24 @@
+/** Who belongs to which Cluster: the label and owner reference that Cluster API puts on everything it drives. */
+import type { KubeObject } from '../api/object.ts';
+import { clusters } from '../api/resources.ts';
+import { isNotFound, type ObjectStore } from '../kube/index.ts';
+
+export const CLUSTER_NAME_LABEL = 'cluster.x-k8s.io/cluster-name';
+
+/** The Cluster that owns a provider object; undefined while there is none. */
+export async function ownerCluster(
+  store: ObjectStore,
+  object: KubeObject,
+  signal?: AbortSignal,
+): Promise<KubeObject | undefined> {
+  const owner = object.metadata.ownerReferences?.find(
+    (reference) => reference.kind === clusters.kind && reference.apiVersion.startsWith(`${clusters.group}/`),
+  );
+  if (!owner) return undefined;
+  try {
+    return await store.get(clusters, { namespace: object.metadata.namespace, name: owner.name }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
