@@ -56,7 +56,7 @@ export class Authenticator {
   readonly #options: AuthenticatorOptions;
   #roots: { pem: string; certificates: X509Certificate[] } | undefined;
   readonly #tokens = new Map<string, Remembered>();
-  readonly #certificates = new WeakMap<X509Certificate, { identity: Identity; expires: number }>();
+  #certificates = new WeakMap<X509Certificate, { identity: Identity; expires: number }>();
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
@@ -101,9 +101,10 @@ export class Authenticator {
 
   #certified(certificate: X509Certificate): Identity {
     const now = this.#options.clock.now();
+    const roots = this.#clientRoots();
     let known = this.#certificates.get(certificate);
     if (!known || now > known.expires) {
-      known = certifiedIdentity(certificate, this.#clientRoots(), now);
+      known = certifiedIdentity(certificate, roots, now);
       this.#certificates.set(certificate, known);
     }
     return known.identity;
@@ -112,7 +113,10 @@ export class Authenticator {
   /** A cluster may get its client CA, or another one, after it was opened. */
   #clientRoots(): X509Certificate[] {
     const { clientCa } = this.#options.credentials;
-    if (this.#roots?.pem !== clientCa) this.#roots = { pem: clientCa, certificates: parseBundle(clientCa) };
+    if (this.#roots?.pem !== clientCa) {
+      this.#roots = { pem: clientCa, certificates: parseBundle(clientCa) };
+      this.#certificates = new WeakMap();
+    }
     return this.#roots.certificates;
   }
 

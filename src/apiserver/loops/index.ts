@@ -1,14 +1,25 @@
 /** All loops of a cluster, started together. */
+import { certificateSigning } from './certificate-signing.ts';
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { eventTtl } from './event-ttl.ts';
 import { garbageCollector } from './garbage-collector.ts';
 import type { Loop, LoopContext } from './loop.ts';
 import { namespaceDefaults } from './namespace-defaults.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { tokenSecrets } from './token-secrets.ts';
 
+export type { CertificateSigner } from './certificate-signing.ts';
 export type { Loop, LoopContext } from './loop.ts';
 
-const LOOPS: Loop[] = [garbageCollector, namespaceLifecycle, namespaceDefaults, clusterRoleAggregation, eventTtl];
+const LOOPS: Loop[] = [
+  garbageCollector,
+  namespaceLifecycle,
+  namespaceDefaults,
+  clusterRoleAggregation,
+  eventTtl,
+  tokenSecrets,
+  certificateSigning,
+];
 
 export function startLoops(context: LoopContext): () => void {
   const stops = LOOPS.map((start) => start(context));

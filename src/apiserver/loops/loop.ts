@@ -5,13 +5,14 @@
  */
 import type { Clock, Random } from '../../clock.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { LOOPBACK } from '../auth/identity.ts';
+import { type Authorizer, LOOPBACK } from '../auth/identity.ts';
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
 import type { Registry } from '../kinds/registry.ts';
 import type { Operations, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { ApiError } from '../status.ts';
 import type { Store, Stored } from '../store/store.ts';
+import type { CertificateSigner } from './certificate-signing.ts';
 
 export interface LoopContext {
   store: Store;
@@ -22,6 +23,10 @@ export interface LoopContext {
   /** PEM of the CA that clients verify this server with. */
   rootCa: string;
   tokens: ServiceAccountTokens;
+  /** Decides which certificate requests are approved by themselves. */
+  authorizer?: Authorizer;
+  /** Signs certificate requests; without it they stay as they are. */
+  signer?: CertificateSigner;
   /** Default: failures become process warnings. */
   log?: Pick<Logger, 'warn'>;
 }
