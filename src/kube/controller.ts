@@ -102,20 +102,19 @@ export class Controller {
     const informer = informers.for(watch.resource, watch.selection);
     this.#informers.push(informer);
     const wanted = (object: KubeObject, old?: KubeObject) => watch.filter?.(object, old) ?? true;
-    const enqueue = (object: KubeObject, priority = 0) => {
-      for (const key of watch.map(object)) this.queue.add(keyText(key), priority);
+    const enqueue = (objects: KubeObject[], priority = 0) => {
+      const keys = new Set(objects.flatMap((object) => watch.map(object).map(keyText)));
+      for (const key of keys) this.queue.add(key, priority);
     };
     const remove = informer.addHandler({
       added: (object, initial) => {
-        if (wanted(object)) enqueue(object, initial ? INITIAL : 0);
+        if (wanted(object)) enqueue([object], initial ? INITIAL : 0);
       },
       updated: (object, old) => {
-        if (!wanted(object, old)) return;
-        enqueue(object);
-        enqueue(old);
+        if (wanted(object, old)) enqueue([object, old]);
       },
       deleted: (object) => {
-        if (wanted(object)) enqueue(object);
+        if (wanted(object)) enqueue([object]);
       },
     });
     this.#removals.push(remove);

@@ -10,7 +10,7 @@ import type { KubeObject } from '../api/object.ts';
 import { type Clock, type Random, sleep, systemClock, systemRandom } from '../clock.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type BackoffOptions, backoffDelay } from './backoff.ts';
-import { ConnectionError, KubeError, WatchStreamError } from './kube-error.ts';
+import { ConnectionError, KubeError } from './kube-error.ts';
 import { listAll } from './list-all.ts';
 import { keyOf, keyText, type ObjectStore, type ResourceRef, type Selection, type WatchEvent } from './store.ts';
 
@@ -206,8 +206,9 @@ class BackwardsError extends Error {
 }
 
 function reasonToRelist(error: unknown): string | undefined {
-  if (error instanceof WatchStreamError || error instanceof BackwardsError) return error.message;
-  if (!(error instanceof KubeError)) return undefined;
+  if (error instanceof ConnectionError) return undefined;
+  // A line that is no event, a version that runs backwards, or something nobody thought of.
+  if (!(error instanceof KubeError)) return String(error);
   // 400, 404, 410, 422, 504 Timeout (a version from the future): this resource version cannot be watched. Not so 401,
   // 403, 429 and 5xx: these are about now.
   return [400, 404, 410, 422, 504].includes(error.code) ? `${error.code} ${error.reason}` : undefined;

@@ -52,9 +52,9 @@ export class RemoteStore implements ObjectStore {
     const path =
       pathOf(resource, namespace) + query({ ...parameters, watch: true, allowWatchBookmarks: bookmarks || undefined });
     for await (const line of this.#http.lines(path, signal)) {
-      const event = line as { type?: string; object?: KubeObject };
-      if (event.type === 'ERROR') throw new KubeError((event.object ?? {}) as KubeStatus);
-      if (!event.type || !event.object?.metadata) throw new WatchStreamError(`A watch of ${path} sent no event`);
+      const event = line as { type?: string; object?: KubeObject } | null;
+      if (event?.type === 'ERROR') throw new KubeError((event.object ?? {}) as KubeStatus);
+      if (!event?.type || !event.object?.metadata) throw new WatchStreamError(`A watch of ${path} sent no event`);
       yield event as WatchEvent<T>;
     }
   }

@@ -44,6 +44,7 @@ export class WorkQueue {
   readonly #metrics: ReturnType<typeof queueMetrics>;
   #takers: ((key: string | undefined) => void)[] = [];
   #idle: (() => void)[] = [];
+  #handing = false;
   #state: 'open' | 'draining' | 'closed' = 'open';
 
   constructor(options: WorkQueueOptions) {
@@ -85,7 +86,7 @@ export class WorkQueue {
     this.#waiting.set(key, waiting);
     this.#order.push(waiting);
     this.#metrics.depth(this.#waiting.size);
-    this.#hand();
+    this.#handSoon();
   }
 
   /** Asks for work on `key` after `ms`, or earlier if it was asked for earlier. */
@@ -161,6 +162,16 @@ export class WorkQueue {
     this.#state = 'open';
     this.add(key, priority);
     this.#state = state;
+  }
+
+  /** Not at once: what is added in one go should collapse and be put in order first. */
+  #handSoon(): void {
+    if (this.#handing || this.#takers.length === 0) return;
+    this.#handing = true;
+    queueMicrotask(() => {
+      this.#handing = false;
+      this.#hand();
+    });
   }
 
   #hand(): void {
