@@ -33,9 +33,10 @@ const kubernetes = (version: string): Pick<Part, 'version' | 'source' | 'check'>
 
 const nodePackages = [
   'systemd', 'systemd-sysv', 'dbus', 'iptables', 'nftables', 'iproute2', 'conntrack', 'ipset', 'ethtool', 'socat', 'kmod', 'mount', 'procps',
-  'hostname', 'runc', 'containernetworking-plugins', 'openssh-server', 'curl', 'ca-certificates', 'sudo', 'busybox-static', 'haproxy',
+  'hostname', 'runc', 'containernetworking-plugins', 'openssh-server', 'curl', 'ca-certificates', 'sudo', 'busybox', 'haproxy',
   'libseccomp2', 'iputils-ping',
 ];
+const nodeInputs = ['archive.ts', 'slim-root.ts', 'small-images.ts', 'network-images.ts', 'node-image.ts', 'node'];
 const workspacePackages = ['bash', 'git', 'curl', 'ca-certificates', 'ttyd', 'less', 'vim-tiny', 'jq', 'procps', 'bash-completion', 'openssh-client'];
 
 export const catalog: readonly Part[] = [
@@ -113,7 +114,7 @@ export const catalog: readonly Part[] = [
     name: 'node-image',
     version: kubernetesVersion,
     about: 'kindest/node: what kind starts, and a kubeadm machine with every image preloaded',
-    source: { from: 'image', recipe: 'node-image', inputs: ['archive.ts', 'small-images.ts', 'node-image.ts', 'node'] },
+    source: { from: 'image', recipe: 'node-image', inputs: nodeInputs },
     needs: ['kubernetes', 'etcd', 'docker', 'coredns', 'small-programs', 'local-path-provisioner', 'crictl', 'node-rootfs'],
     check: ['image.tar'],
   },
@@ -163,9 +164,9 @@ export const catalog: readonly Part[] = [
     name: 'k3s-image',
     version: k3sVersion,
     about: 'rancher/k3s with its system images preloaded, and the k3d helper',
-    source: { from: 'image', recipe: 'k3s-image', inputs: ['archive.ts', 'small-images.ts', 'k3s-image.ts', 'k3s'] },
+    source: { from: 'image', recipe: 'k3s-image', inputs: ['archive.ts', 'slim-root.ts', 'small-images.ts', 'k3d-tools-image.ts', 'k3s-image.ts', 'k3s'] },
     needs: ['k3s', 'flannel-cni', 'docker', 'coredns', 'small-programs', 'local-path-provisioner', 'node-rootfs'],
-    check: ['image.tar', 'helper.tar'],
+    check: ['image.tar'],
   },
   {
     name: 'cluster-api',
@@ -231,7 +232,7 @@ export const catalog: readonly Part[] = [
     name: 'node-image-previous',
     version: previousKubernetesVersion,
     about: 'the same machine, one minor older',
-    source: { from: 'image', recipe: 'node-image-previous', inputs: ['archive.ts', 'small-images.ts', 'node-image.ts', 'node'] },
+    source: { from: 'image', recipe: 'node-image-previous', inputs: nodeInputs },
     needs: ['kubernetes-previous', 'etcd', 'docker', 'coredns', 'small-programs', 'local-path-provisioner', 'crictl', 'node-rootfs'],
     check: ['image.tar'],
   },

@@ -1,5 +1,6 @@
 // A machine that is a container: Debian with systemd, sshd, containerd, kubelet and kubeadm, and every image a cluster
 // starts with already in containerd's store. kind takes it as its node image, the kubeadm suites as their hosts.
+import { spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +9,8 @@ import { program } from '../environment.ts';
 import { killGroup, run, waitFor } from '../process.ts';
 import type { Recipe } from '../sources/image.ts';
 import { type Image, layerOf, writeArchive } from './archive.ts';
-import { busyboxImage, corednsImage, localPathImage, networkImages, pauseImage, programImage } from './small-images.ts';
-import { spawn } from 'node:child_process';
+import { networkImages } from './network-images.ts';
+import { busyboxImage, corednsImage, localPathImage, pauseImage, programImage } from './small-images.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 

@@ -1,0 +1,29 @@
+// What a run may not leave on the machine, looked for from outside: not by asking the tools that should have removed it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dockerFolder, runFolder } from '../bed/paths.ts';
+import { run, tryRun } from '../bed/process.ts';
+
+export async function leftovers(): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      if (/containerd-shim|^\S*dockerd /.test(command)) found.push(`process ${pid}: ${command.slice(0, 100)}`);
+    } catch {
+      // ended meanwhile
+    }
+  }
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').map((line) => line.split(' ')[4] ?? '');
+  for (const path of mounts) if (path.startsWith(dockerFolder) || path.startsWith(`${runFolder}/docker`) || path.startsWith('/run/docker/')) found.push(`mount ${path}`);
+  const links = JSON.parse(await run('ip', ['-j', 'link', 'show'])) as { ifname: string }[];
+  for (const { ifname } of links) if (/^(rookery0|br-[0-9a-f]{12}|veth)/.test(ifname)) found.push(`interface ${ifname}`);
+  for (const family of ['iptables', 'ip6tables']) {
+    const rules = (await tryRun(`${family}-save`, [])).stdout.split('\n').filter((line) => line.startsWith('-A') || line.startsWith(':DOCKER'));
+    for (const rule of rules) found.push(`${family} rule ${rule}`);
+  }
+  const containers = `${dockerFolder}/containers`;
+  if (existsSync(containers)) for (const id of readdirSync(containers)) found.push(`container ${id.slice(0, 12)}`);
+  const volumes = `${dockerFolder}/volumes`;
+  if (existsSync(volumes)) for (const name of readdirSync(volumes)) if (!name.includes('.') && name !== 'backingFsBlockDev') found.push(`volume ${name.slice(0, 12)}`);
+  return found;
+}

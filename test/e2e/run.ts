@@ -1,0 +1,105 @@
+// `make e2e`: builds what the suites need, runs those whose parts are there, and names every other one. A suite that did not
+// run fails the run unless it was excused by name, or unless the caller gave a clock and the clock ran out.
+//   SUITES (arguments)   only these
+//   EXCUSE               names of suites or parts that may be missing
+//   BED_DEADLINE         epoch seconds: nothing is built after that; what is missing then is named, without failing
+//   E2E_DEADLINE         epoch seconds: no suite is begun after that, and a running one is stopped
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build, type Outcome } from '../bed/build.ts';
+import { closure } from '../bed/catalog.ts';
+import { withLock } from '../bed/lock.ts';
+import { runFolder } from '../bed/paths.ts';
+import { tryRun } from '../bed/process.ts';
+import { acquire, type Lease } from '../bed/services/service.ts';
+import { leftovers } from './leftovers.ts';
+import { type Suite, suites } from './suites.ts';
+
+const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`);
+const seconds = (name: string): number | undefined => (process.env[name] ? Number(process.env[name]) * 1000 : undefined);
+const words = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+/).filter(Boolean);
+
+interface Count {
+  passed: number;
+  failed: number;
+}
+
+/** Runs one suite in a process of its own, so that a suite that hangs can be stopped without losing the others. */
+async function runSuite(suite: Suite, until: number | undefined): Promise<Count> {
+  const folder = mkdtempSync(join(tmpdir(), 'rookery-e2e-'));
+  const report = join(folder, 'report.json');
+  const limit = Math.min(15 * 60_000, until ? until - Date.now() : Number.POSITIVE_INFINITY);
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/e2e/vitest.config.ts', '--reporter=verbose', '--reporter=json', `--outputFile=${report}`, `${suite.name}.e2e.ts`];
+  const result = await tryRun(process.execPath, args, { timeoutMs: limit, env: { ...process.env, FORCE_COLOR: '0' } });
+  process.stdout.write(result.stdout);
+  process.stderr.write(result.stderr);
+  try {
+    const { numPassedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8')) as { numPassedTests: number; numTotalTests: number };
+    // Tests that a failure kept from running did not pass either.
+    const failed = numTotalTests - numPassedTests;
+    return { passed: numPassedTests, failed: failed === 0 && result.code !== 0 ? 1 : failed };
+  } catch {
+    say(`${suite.name} was stopped or broke before it could report`);
+    return { passed: 0, failed: 1 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function reasonNotToRun(suite: Suite, outcomes: readonly Outcome[]): { why: string; late: boolean } | undefined {
+  for (const part of closure(suite.parts)) {
+    const outcome = outcomes.find((candidate) => candidate.part.name === part.name);
+    if (outcome && 'why' in outcome) return { why: `${part.name}: ${outcome.state}: ${outcome.why.split('\n')[0]}`, late: outcome.state === 'no time' };
+  }
+  return undefined;
+}
+
+async function main(): Promise<number> {
+  const names = process.argv.slice(2);
+  const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
+  if (unknown.length > 0) throw new Error(`no suite named ${unknown.join(', ')}; there are: ${suites.map((suite) => suite.name).join(', ')}`);
+  const wanted = suites.filter((suite) => names.length === 0 || names.includes(suite.name));
+  const excused = words(process.env.EXCUSE);
+  const buildUntil = seconds('BED_DEADLINE');
+  const runUntil = seconds('E2E_DEADLINE');
+
+  const started = Date.now();
+  const outcomes = await build([...new Set(wanted.flatMap((suite) => suite.parts))], { say, ...(buildUntil ? { deadline: buildUntil } : {}) });
+  const total: Count = { passed: 0, failed: 0 };
+  const notRun: string[] = [];
+  const took: string[] = [];
+  // Held from here to the end, so that the engine is started once and not once for every suite.
+  const needsEngine = wanted.some((suite) => closure(suite.parts).some((part) => part.name === 'docker') && !reasonNotToRun(suite, outcomes));
+  let engine: Lease | undefined;
+  if (needsEngine) engine = await acquire('docker', say);
+
+  for (const suite of wanted) {
+    const reason = reasonNotToRun(suite, outcomes) ?? (runUntil && Date.now() > runUntil ? { why: 'the clock ran out', late: true } : undefined);
+    if (reason) {
+      const allowed = excused.includes(suite.name) || closure(suite.parts).some((part) => excused.includes(part.name)) ? 'excused' : reason.late && (buildUntil || runUntil) ? 'no time' : undefined;
+      notRun.push(`not run: ${suite.name} (${suite.about}): ${reason.why}${allowed ? ` [${allowed}]` : ''}`);
+      if (!allowed) total.failed++;
+      continue;
+    }
+    say(`suite ${suite.name}: ${suite.about}`);
+    const begun = Date.now();
+    const count = await runSuite(suite, runUntil);
+    total.passed += count.passed;
+    total.failed += count.failed;
+    took.push(`${suite.name.padEnd(16)} ${count.failed === 0 ? 'passed' : 'FAILED'} ${String(count.passed).padStart(3)} passed ${count.failed} failed ${Math.round((Date.now() - begun) / 1000)} s`);
+  }
+
+  await engine?.release();
+  const left = existsSync(join(runFolder, 'docker')) ? [] : await leftovers(); // somebody else may still be using the engine
+  for (const thing of left) say(`left behind: ${thing}`);
+  total.failed += left.length;
+  console.log(`\n${took.join('\n')}`);
+  if (notRun.length > 0) console.log(notRun.join('\n'));
+  console.log(`e2e took ${Math.round((Date.now() - started) / 1000)} s`);
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  return total.failed === 0 ? 0 : 1;
+}
+
+// Two runs at once would use the same cluster names: the second waits.
+process.exitCode = await withLock('e2e', main, () => say('another e2e run is under way; waiting for it'));

@@ -1,0 +1,20 @@
+// Every suite and the parts of the bed it needs: from this table follow what is built, what is run and what is named as
+// not run. Order is the order in which parts become available on a cold machine.
+
+export interface Suite {
+  readonly name: string;
+  readonly about: string;
+  /** Parts of the bed without which it cannot run. */
+  readonly parts: readonly string[];
+}
+
+export const suites: readonly Suite[] = [
+  { name: 'kube-apiserver', about: 'a bare API server on etcd', parts: ['kubernetes', 'etcd'] },
+  { name: 'kind', about: 'kind: create, run a pod, delete', parts: ['kind-cli', 'node-image'] },
+  { name: 'kubeadm', about: 'kubeadm on two machines: network, DNS, volume', parts: ['node-image'] },
+  { name: 'k3s', about: 'k3s in a container', parts: ['k3s-image', 'kubernetes'] },
+  { name: 'k3d', about: 'k3d: server and agent, stop and start', parts: ['k3d-cli', 'k3s-image', 'kubernetes'] },
+  { name: 'cluster-api', about: 'upstream Cluster API core on a bare API server', parts: ['cluster-api', 'kubernetes', 'etcd'] },
+  { name: 'vcluster', about: 'a vcluster in a k3d cluster', parts: ['vcluster-images', 'k3d-cli', 'k3s-image'] },
+  { name: 'services', about: 'Redis, and a machine over ssh', parts: ['services', 'node-image'] },
+];
