@@ -37,7 +37,7 @@ export function validateCustom(
   if (lists.length > 0 && (!old || validateListTypes(old, schema).length === 0)) errors.push(...lists);
   if (!hasRules(schema)) return errors;
   if (errors.some((e) => BLOCKING.has(e.type))) errors.push(UNCHECKED);
-  else errors.push(...validateRules(object, schema, '', old));
+  else errors.push(...validateRules(object, schema, '', old, true));
   return errors;
 }
 

@@ -6,7 +6,7 @@ import { prune, pruneResource } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import type { FieldError } from '../status.ts';
-import { entries } from './structural.ts';
+import { entries } from '../schema/children.ts';
 
 /** Checks a value against the rules (CEL) of a schema; given by whoever knows CEL. */
 export type RuleCheck = (value: unknown, schema: Schema, path: string) => FieldError[];

@@ -5,8 +5,8 @@
 import { goJson } from '../schema/go-json.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 import { type FieldError, field } from '../status.ts';
-import { hasFieldPath } from './field-path.ts';
-import { entries, restSchema } from './structural.ts';
+import { hasFieldPath } from '../schema/field-path.ts';
+import { entries, restSchema } from '../schema/children.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
@@ -59,7 +59,6 @@ function node(
   }
   for (const [key, property] of entries(s.properties)) {
     const where = { ...inner };
-    if (s['x-kubernetes-map-type'] === 'atomic') where.uncorrelatable ??= path;
     if ((place.root || s['x-kubernetes-embedded-resource']) && ['metadata', 'kind', 'apiVersion'].includes(key)) {
       where.insideMeta = true;
       if (place.root) where.noDefaults = `in top-level ${key}`;

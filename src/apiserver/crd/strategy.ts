@@ -4,7 +4,7 @@ import type { Strategy } from '../resource.ts';
 import { formatCheck } from '../schema/formats.ts';
 import type { Schema } from '../schema/schema.ts';
 import { CLEANUP_FINALIZER, type Crd } from './crd.ts';
-import { entries, restSchema } from './structural.ts';
+import { entries, restSchema } from '../schema/children.ts';
 import { validateCrd } from './validate.ts';
 
 export const crdStrategy: Strategy = {

@@ -2,6 +2,7 @@
  * Whether a schema is structural: every field, item and type is named outside of allOf/anyOf/oneOf/not, so that a value
  * can be pruned and defaulted by walking it. Rules and words of apiextensions-apiserver/pkg/apiserver/schema/validation.go.
  */
+import { entries, restSchema } from '../schema/children.ts';
 import { compilePattern } from '../schema/pattern.ts';
 import type { Schema } from '../schema/schema.ts';
 import { type FieldError, field } from '../status.ts';
@@ -13,14 +14,6 @@ export function validateStructural(schema: Schema, path: string): FieldError[] {
   invariants(schema, 'root', path, errors);
   completeness(schema, schema, path, path, errors);
   return errors.sort((a, b) => (`${a.field}: ${a.message}` < `${b.field}: ${b.message}` ? -1 : 1));
-}
-
-export function* entries(properties: Record<string, Schema> | undefined): Iterable<[string, Schema]> {
-  if (properties !== undefined) for (const key in properties) yield [key, properties[key] as Schema];
-}
-
-export function restSchema(schema: Schema): Schema | undefined {
-  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 }
 
 function invariants(s: Schema, level: Level, path: string, errors: FieldError[]): void {

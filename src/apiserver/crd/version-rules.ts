@@ -2,7 +2,7 @@
 import type { Schema } from '../schema/schema.ts';
 import { type FieldError, field } from '../status.ts';
 import type { CrdColumn, CrdSubresources } from './crd.ts';
-import { parseFieldPath, schemaAt } from './field-path.ts';
+import { parseFieldPath, schemaAt } from '../schema/field-path.ts';
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];

@@ -1,6 +1,6 @@
 /** Paths like `.spec.list['a.b']` that name a field of a schema: `fieldPath` of rules and selectable fields. */
-import type { Schema } from '../schema/schema.ts';
-import { restSchema } from './structural.ts';
+import { restSchema } from './children.ts';
+import type { Schema } from './schema.ts';
 
 /** The keys of a path, or undefined where it is not one. */
 export function parseFieldPath(path: string): string[] | undefined {

@@ -1,0 +1,64 @@
+/** One expression, parsed, checked against its types, and made to count its steps. */
+import type { Environment } from './engine.ts';
+import { has } from './library/has.ts';
+import { MATCHES } from './library/regex.ts';
+import { type CelNode, eachNode, instrument } from './meter.ts';
+
+export interface Program {
+  readonly ast: CelNode;
+  /** The type of its result as far as it is known: `bool`, `string`, `dyn`, … */
+  readonly type: string;
+  readonly usesOldSelf: boolean;
+  run(variables: Record<string, unknown>): unknown;
+}
+
+interface CelError {
+  message: string;
+  summary?: string;
+  range?: { start: number };
+  node?: { pos?: number; op?: string; args?: unknown };
+}
+
+/** Throws an Error worded as cel-go reports issues. */
+export function compile(env: Environment, source: string): Program {
+  let parsed: ReturnType<Environment['parse']>;
+  try {
+    parsed = env.parse(source);
+  } catch (error) {
+    throw new Error(issue(source, error as CelError, 'Syntax error: '));
+  }
+  const ast = parsed.ast as unknown as CelNode;
+  let usesOldSelf = false;
+  eachNode(ast, (node) => {
+    if (node.op === 'id' && node.args === 'oldSelf') usesOldSelf = true;
+    if (node.op === 'rcall' && (node.args as unknown[])[0] === 'matches') (node.args as unknown[])[0] = MATCHES;
+    if (node.op === 'call' && (node.args as unknown[])[0] === 'has' && node.meta.macro) has(node);
+  });
+  const checked = parsed.check();
+  if (!checked.valid) throw new Error(issue(source, checked.error as unknown as CelError, ''));
+  instrument(ast);
+  return { ast, type: checked.type ?? 'dyn', usesOldSelf, run: (variables) => parsed(variables) };
+}
+
+/** `ERROR: <input>:1:6: undefined field 'x'`, with the line and a mark under the place. */
+function issue(source: string, error: CelError, prefix: string): string {
+  // cel-go marks a selection at its dot, cel-js at the name after it.
+  const at = Math.max(0, (error.range?.start ?? error.node?.pos ?? 0) - (error.node?.op === '.' ? 1 : 0));
+  const before = source.slice(0, at);
+  const line = before.split('\n').length;
+  const column = at - before.lastIndexOf('\n') - 1;
+  const text = source.split('\n')[line - 1] ?? '';
+  const message = prefix + reworded(error.summary ?? error.message);
+  return `ERROR: <input>:${line}:${column + 1}: ${message}\n | ${text}\n | ${'.'.repeat(column)}^`;
+}
+
+function reworded(text: string): string {
+  return text
+    .replace(/^No such key: (.*)$/, "undefined field '$1'")
+    .replace(/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')")
+    .replace(/^no such overload: (\S+) (\S+) (\S+)$/, "found no matching overload for '_$2_' applied to '($1, $3)'")
+    .replace(/^found no matching overload for '(?:(.+)\.)?(\w+)\((.*)\)'$/, (_, receiver, name, args) => {
+      const shown = name === MATCHES ? 'matches' : name;
+      return `found no matching overload for '${shown}' applied to '${receiver ? `${receiver}.` : ''}(${args})'`;
+    });
+}

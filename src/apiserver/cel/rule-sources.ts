@@ -1,0 +1,113 @@
+/** Rules as their authors wrote them: refused with the CRD where they do not compile, or could cost too much. */
+import type { CheckRules, Place } from '../crd/schema-rules.ts';
+import type { Schema, ValidationRule } from '../schema/schema.ts';
+import { type FieldError, field } from '../status.ts';
+import { MAX_REQUEST } from './cel-type.ts';
+import { estimateCost, RULE_LIMIT, SCHEMA_LIMIT } from './estimate.ts';
+import type { Program } from './program.ts';
+import { hasRules, type RuleNode, ruleTree } from './rule-tree.ts';
+
+interface Found {
+  node: RuleNode;
+  /** How often the value can occur in an object; undefined where nothing bounds it. */
+  occurrences: number | undefined;
+}
+
+export interface RuleSources {
+  check: CheckRules;
+  /** Errors about all rules of the schema together; to be asked last. */
+  total(path: string): FieldError[];
+}
+
+/** For the schema of a whole resource. */
+export function checkRuleSources(root: Schema): RuleSources | undefined {
+  if (!hasRules(root)) return undefined;
+  const tree = ruleTree(root, true);
+  const nodes = new Map<Schema, Found>();
+  if (tree) collect(tree, 1, nodes);
+  const costs: { path: string; cost: number }[] = [];
+  return {
+    check(schema, path, place) {
+      const found = nodes.get(schema);
+      if (found === undefined) return [];
+      return found.node.rules.flatMap((_, i) => ruleErrors(found, i, `${path}.x-kubernetes-validations[${i}]`, place, costs));
+    },
+    total(path) {
+      const total = costs.reduce((sum, { cost }) => sum + cost, 0);
+      if (total <= SCHEMA_LIMIT) return [];
+      const text = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
+      const worst = costs.sort((a, b) => b.cost - a.cost).slice(0, 4);
+      const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
+      return [
+        ...worst.map((entry) => field.forbidden(entry.path, text)),
+        field.forbidden(path, overBudget(what, total, SCHEMA_LIMIT)),
+      ];
+    },
+  };
+}
+
+function collect(node: RuleNode, occurrences: number | undefined, nodes: Map<Schema, Found>): void {
+  nodes.set(node.schema, { node, occurrences });
+  for (const child of node.properties?.values() ?? []) collect(child, occurrences, nodes);
+  const bound = node.schema.type === 'array' ? node.schema.maxItems : node.schema.maxProperties;
+  const inside = occurrences === undefined || bound === undefined ? undefined : occurrences * bound;
+  if (node.items) collect(node.items, inside, nodes);
+  if (node.rest) collect(node.rest, inside, nodes);
+}
+
+function ruleErrors(found: Found, index: number, at: string, place: Place, costs: { path: string; cost: number }[]): FieldError[] {
+  const { node } = found;
+  const { rule, program, message, error, messageError } = node.rules[index] as RuleNode['rules'][number];
+  const errors: FieldError[] = [];
+  if (error !== undefined) errors.push(badRule(`${at}.rule`, rule, error));
+  else if (program) afford('estimated rule cost', `${at}.rule`, program, found, errors, costs);
+  if (messageError !== undefined) errors.push(badRule(`${at}.messageExpression`, rule, messageError));
+  else if (message) {
+    const once = { node, occurrences: 1 };
+    afford('estimated messageExpression cost', `${at}.messageExpression`, message, once, errors, costs);
+  }
+  if (program?.usesOldSelf) {
+    if (place.uncorrelatable !== undefined) {
+      const text = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`;
+      errors.push(field.invalid(`${at}.rule`, rule.rule, text));
+    }
+  } else if (rule.optionalOldSelf !== undefined) {
+    const text = 'may not be set if oldSelf is not used in rule';
+    errors.push(field.invalid(`${at}.optionalOldSelf`, rule.optionalOldSelf, text));
+  }
+  return errors;
+}
+
+function afford(
+  what: string,
+  path: string,
+  program: Program,
+  { node, occurrences }: Found,
+  errors: FieldError[],
+  costs: { path: string; cost: number }[],
+): void {
+  const times = occurrences ?? Math.floor(MAX_REQUEST / (node.type.min + 1));
+  const cost = estimateCost(program.ast, node.type) * times;
+  costs.push({ path, cost });
+  if (cost > RULE_LIMIT) errors.push(field.forbidden(path, overBudget(what, cost, RULE_LIMIT)));
+}
+
+function overBudget(what: string, cost: number, limit: number): string {
+  const factor = cost / limit;
+  const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
+  return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+}
+
+/** Upstream shows the rule as its internal form prints. */
+function badRule(path: string, rule: ValidationRule, detail: string): FieldError {
+  const shown = JSON.stringify({
+    Rule: rule.rule,
+    Message: rule.message ?? '',
+    MessageExpression: rule.messageExpression ?? '',
+    Reason: rule.reason ?? null,
+    FieldPath: rule.fieldPath ?? '',
+    OptionalOldSelf: rule.optionalOldSelf ?? null,
+  }).replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
+  return { type: 'FieldValueInvalid', field: path, message: `Invalid value: ${shown}: ${detail}` };
+}
+
