@@ -87,6 +87,36 @@ async function throughput(): Promise<void> {
   }
 }
 
+/** How long anyone else has to wait for the event loop while it writes, checkpoints and compacts. */
+async function latency(): Promise<void> {
+  const store = openStore(join(dir, 'l.db'), { ...options, retention: false });
+  await writes(store, 'warm', 500, 32);
+  const delays: number[] = [];
+  let last = performance.now();
+  let running = true;
+  const watching = (async () => {
+    while (running) {
+      await turn();
+      delays.push(performance.now() - last);
+      last = performance.now();
+    }
+  })();
+  await writes(store, 'a', 20_000, 32);
+  report('longest turn, 20,000 creates by 32', Math.max(...delays), 'ms');
+  report('p99 turn of that', quantile(delays, 0.99), 'ms');
+  for (let n = 0; n < 200; n++) {
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) => store.write((tx) => tx.put(key(`a${i}`), pod(`a${i}`, n * 1000 + i)))),
+    );
+  }
+  delays.length = 0;
+  report('compaction of 40,000 revisions', await ms(() => store.compact(store.rv)), 'ms');
+  report('longest turn of that', Math.max(...delays), 'ms');
+  running = false;
+  await watching;
+  await store.close();
+}
+
 async function reads(): Promise<void> {
   const store = openStore(join(dir, 'r.db'), options);
   await writes(store, 'p', 10_000, 64);
@@ -214,6 +244,7 @@ async function files(): Promise<void> {
 
 try {
   await throughput();
+  await latency();
   await reads();
   await fanOut();
   await files();

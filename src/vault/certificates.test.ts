@@ -15,6 +15,7 @@ import { Trust } from './trust.ts';
 
 const clock = systemClock;
 const DAY = 86_400_000;
+const OPENSSL = '/usr/bin/openssl';
 const ca = createCa('rookery-ca', { clock });
 const dir = mkdtempSync(join(tmpdir(), 'certs-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -83,7 +84,7 @@ describe('certificates', () => {
     const paths = { ca: join(dir, 'ca.pem'), leaf: join(dir, 'leaf.pem') };
     writeFileSync(paths.ca, ca.cert);
     writeFileSync(paths.leaf, issueServer(ca, 'api', hosts, { clock }).cert);
-    const said = execFileSync('openssl', ['verify', '-x509_strict', '-CAfile', paths.ca, paths.leaf]);
+    const said = execFileSync(OPENSSL, ['verify', '-x509_strict', '-CAfile', paths.ca, paths.leaf]);
     expect(said.toString()).toContain('OK');
   });
 });
@@ -123,7 +124,7 @@ describe('trust', () => {
 
 describe('requests', () => {
   const openssl = (kind: string[], subject: string, extra: string[] = []) =>
-    execFileSync('openssl', ['req', '-new', '-nodes', '-keyout', join(dir, 'k'), ...kind, '-subj', subject, ...extra], {
+    execFileSync(OPENSSL, ['req', '-new', '-nodes', '-keyout', join(dir, 'k'), ...kind, '-subj', subject, ...extra], {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).toString();
 

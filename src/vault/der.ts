@@ -3,7 +3,7 @@
  * @peculiar/x509 costs more to import (0.2 s, 20 MB) than the whole API server to start; the tests use that as judge.
  */
 
-export const TAG = {
+const TAG = {
   boolean: 0x01,
   integer: 0x02,
   bitString: 0x03,
@@ -16,7 +16,7 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-export function der(tag: number, ...parts: Buffer[]): Buffer {
+function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag]), length(content.length), content]);
 }

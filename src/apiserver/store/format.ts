@@ -9,7 +9,7 @@ import { broken, newer, storeFailure } from './failure.ts';
 export type Connection = Database.Database;
 
 /** `PRAGMA user_version`; raise it together with a migration. */
-export const FORMAT = 1;
+const FORMAT = 1;
 /** `PRAGMA application_id`: "Rook". */
 const APPLICATION = 0x526f6f6b;
 

@@ -63,7 +63,7 @@ interface ChangeRow {
   prev_value: Column | null;
 }
 
-export interface Range {
+interface Range {
   resource: string;
   /** Absent or empty: all. */
   namespace?: string;
@@ -72,7 +72,7 @@ export interface Range {
   limit?: number;
 }
 
-export interface Slice {
+interface Slice {
   events: ChangeEvent[];
   reached: number;
 }

@@ -104,6 +104,23 @@ describe('write', () => {
     expect(store.rv).toBe(4);
   });
 
+  it('reads its own writes', async () => {
+    await put(store, 'a', { x: 1 });
+    const seen = await store.write((tx) => {
+      const values = [tx.get(pods('a'))?.object().spec.x, tx.get(pods('b'))];
+      tx.put(pods('a'), pod('a', { x: 2 }));
+      values.push(tx.get(pods('a'))?.object().spec.x, tx.get(pods('a'))?.rv);
+      tx.put(pods('a'), pod('a', { x: 3 }));
+      tx.put(pods('b'), pod('b'));
+      values.push(tx.get(pods('a'))?.rv, tx.list('/pods').length);
+      tx.delete(pods('a'));
+      values.push(tx.get(pods('a')), tx.list('/pods', 'default').length, tx.list('/pods', 'other').length);
+      return values;
+    });
+    expect(seen).toEqual([1, undefined, 2, 2, 3, 2, undefined, 1, 0]);
+    expect(store.rv).toBe(5);
+  });
+
   it('refuses asynchronous functions and use after the end', async () => {
     await expect(store.write(async (tx) => void tx.put(pods('a'), pod('a')))).rejects.toThrow('synchronous');
     expect(store.rv).toBe(0);
@@ -205,6 +222,47 @@ describe('watch', () => {
     await put(store, 'd');
     await turn();
     expect(inner).toEqual([1, 2, 3, 4]);
+  });
+
+  it('passes over what is not after the version asked for', async () => {
+    const late: number[] = [];
+    const future: number[] = [];
+    let started = false;
+    store.watch({ afterRv: 5 }, (event) => future.push(event.rv));
+    store.watch({ afterRv: 0 }, () => {
+      if (!started) store.watch({ afterRv: store.rv }, (event) => late.push(event.rv));
+      started = true;
+    });
+    await Promise.all([put(store, 'a'), put(store, 'b'), put(store, 'c')]);
+    await Promise.all([put(store, 'd'), put(store, 'e'), put(store, 'f')]);
+    expect(late).toEqual([4, 5, 6]);
+    expect(future).toEqual([6]);
+  });
+
+  it('ends when told, when it throws, and when the store closes', async () => {
+    const ends: unknown[] = [];
+    const seen: number[] = [];
+    const stop = store.watch(
+      { afterRv: 0 },
+      (event) => seen.push(event.rv),
+      () => ends.push('never'),
+    );
+    const error = new Error('no');
+    const fails = () => {
+      throw error;
+    };
+    store.watch({ afterRv: 0 }, fails, (why) => ends.push(why));
+    store.watch(
+      { afterRv: 0 },
+      () => {},
+      (why) => ends.push(why),
+    );
+    await put(store, 'a');
+    stop();
+    await put(store, 'b');
+    expect(seen).toEqual([1]);
+    await store.close();
+    expect(ends).toEqual([error, undefined]);
   });
 
   it('refuses what is compacted, and compaction waits for those still reading', async () => {

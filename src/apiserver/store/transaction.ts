@@ -15,6 +15,8 @@ export class LogTransaction implements Transaction {
   readonly #log: Log;
   #rv: number;
   #open = true;
+  /** What `get` last returned: most functions put what they just read, and it may already be parsed. */
+  #read: Stored | undefined;
   readonly events: ChangeEvent[] = [];
   /** SQLite failed under it: whatever the function made of that, nothing of this batch can be trusted. */
   failure: unknown;
@@ -29,7 +31,10 @@ export class LogTransaction implements Transaction {
   }
 
   get(key: Key): Stored | undefined {
-    return this.#try(() => this.#log.get(key));
+    return this.#try(() => {
+      this.#read = this.#newest(key);
+      return this.#read;
+    });
   }
 
   list(resource: string, namespace?: string): Stored[] {
@@ -38,7 +43,7 @@ export class LogTransaction implements Transaction {
 
   put(key: Key, object: KubeObject): Stored {
     return this.#try(() => {
-      const previous = this.#log.get(key);
+      const previous = this.#newest(key);
       const text = new Text(object);
       if (previous && same(previous, text.at(previous.rv))) {
         object.metadata.resourceVersion = String(previous.rv);
@@ -55,7 +60,7 @@ export class LogTransaction implements Transaction {
 
   delete(key: Key): Stored | undefined {
     return this.#try(() => {
-      const previous = this.#log.get(key);
+      const previous = this.#newest(key);
       if (!previous) return undefined;
       const rv = this.#rv + 1;
       const current = this.#log.remove(rv, previous);
@@ -73,6 +78,15 @@ export class LogTransaction implements Transaction {
   undo(): void {
     for (const event of this.events.reverse()) this.#log.undo(event);
     this.events.length = 0;
+  }
+
+  #newest(key: Key): Stored | undefined {
+    const read = this.#read;
+    // Writing in between makes it stale.
+    this.#read = undefined;
+    const same =
+      read?.key.name === key.name && read.key.namespace === key.namespace && read.key.resource === key.resource;
+    return same ? read : this.#log.get(key);
   }
 
   #try<T>(work: () => T): T {

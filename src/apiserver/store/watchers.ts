@@ -163,7 +163,11 @@ export class Watchers {
 }
 
 function offerAll(group: Set<Watcher> | undefined, event: ChangeEvent): void {
-  if (group) for (const watcher of group) watcher.offer(event);
+  for (const watcher of group ?? []) {
+    watcher.offer(event);
+    // Its own `deliver` threw.
+    if (watcher.ended) group?.delete(watcher);
+  }
 }
 
 function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
