@@ -3,7 +3,7 @@
  * (`rbac.v1.Subject.kind`, then `Subject.kind`), then by its name alone. Loaded with the first OpenAPI document.
  */
 import { readFileSync } from 'node:fs';
-import { splitName } from './tables.ts';
+import { rawDefinition, splitName } from './tables.ts';
 
 type Texts = Record<string, string>;
 
@@ -23,13 +23,34 @@ export function describeDefinition(name: string): string | undefined {
   return short.endsWith('List') ? `A list of ${short.slice(0, -4)} objects.` : undefined;
 }
 
-/** One sentence about a field; `definition` may be empty for fields every kind has. */
-export function describeField(definition: string, field: string): string | undefined {
+/**
+ * One sentence about a field; `definition` may be empty for fields every kind has. Where the field has no text of its
+ * own, that of the definition it refers to says more than one for all fields of that name.
+ */
+export function describeField(definition: string, field: string, reference?: string): string | undefined {
   fields ??= read('fields');
   const [prefix, short] = splitName(definition);
-  // Lists differ from objects only in what their metadata is.
-  const generic = short.endsWith('List') ? fields[`List.${field}`] : undefined;
-  return fields[`${packageTail(prefix)}.${short}.${field}`] ?? fields[`${short}.${field}`] ?? generic ?? fields[field];
+  return (
+    fields[`${packageTail(prefix)}.${short}.${field}`] ??
+    fields[`${short}.${field}`] ??
+    fields[`${familyOf(short)}.${field}`] ??
+    (reference && rawDefinition(reference).properties ? describeDefinition(reference) : undefined) ??
+    fields[field]
+  );
+}
+
+/** Definitions whose fields mean what those of another mean. */
+const FAMILIES: Record<string, string> = {
+  EphemeralContainer: 'Container',
+  DeviceToleration: 'Toleration',
+  DeviceTaint: 'Taint',
+  MetricStatus: 'MetricSpec',
+};
+
+function familyOf(definition: string): string {
+  if (definition.endsWith('Condition')) return 'Condition';
+  if (definition.endsWith('List')) return 'List';
+  return FAMILIES[definition] ?? '';
 }
 
 /** `io.k8s.api.rbac.v1` → `rbac.v1`. */

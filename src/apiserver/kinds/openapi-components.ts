@@ -53,7 +53,9 @@ function publishedDefinition(name: string): Published {
   if (!result) {
     const raw = rawDefinition(name);
     const references = new Set<string>();
-    const schema = publish(raw, name, describeDefinition(name), references) as Record<string, unknown>;
+    // kubectl explain prints the text of a definition after that of the field: only kinds, which stand alone, have one.
+    const description = raw.gvk && describeDefinition(name);
+    const schema = publish(raw, name, description, references) as Record<string, unknown>;
     const kinds = groupVersionKinds(name, raw);
     if (kinds) schema['x-kubernetes-group-version-kind'] = kinds;
     result = { schema, references };
@@ -76,7 +78,7 @@ function publish(raw: RawSchema, owner: string, description: string | undefined,
   if (properties) {
     const fields: Record<string, object> = {};
     for (const [field, property] of Object.entries(properties)) {
-      fields[field] = publish(property, owner, describeField(owner, field), references);
+      fields[field] = publish(property, owner, describeField(owner, field, property.$ref), references);
     }
     schema.properties = fields;
   }
