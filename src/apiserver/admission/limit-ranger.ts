@@ -1,7 +1,7 @@
 /** LimitRanges: fill in containers' requests and limits, and refuse what is outside the range. */
 import type { KubeObject } from '../../api/object.ts';
 import { type Any, clone, items } from '../builtins/fields.ts';
-import { podResources, readResources, type Resources } from '../builtins/pod/resources.ts';
+import { podResources, type Resources, readResources } from '../builtins/pod/resources.ts';
 import { compareQuantity, formatQuantity, type Quantity } from '../builtins/quantity.ts';
 import { type AdmissionAttributes, type AdmissionPlugin, listObjects, refuse } from './admission.ts';
 
@@ -18,7 +18,9 @@ function handles(attributes: AdmissionAttributes): boolean {
 }
 
 function limitsOf(attributes: AdmissionAttributes): Any[] {
-  return listObjects(attributes.store, '/limitranges', attributes.namespace).flatMap((range) => items(range.spec?.limits));
+  return listObjects(attributes.store, '/limitranges', attributes.namespace).flatMap((range) =>
+    items(range.spec?.limits),
+  );
 }
 
 function mergeContainer(container: Any, defaults: { requests: Any; limits: Any }, kind: string, notes: string[]): void {
@@ -31,7 +33,8 @@ function mergeContainer(container: Any, defaults: { requests: Any; limits: Any }
       missing[which].push(name);
     }
   }
-  if (missing.requests.length) notes.push(`${missing.requests.sort().join(', ')} request for ${kind} ${container.name}`);
+  if (missing.requests.length)
+    notes.push(`${missing.requests.sort().join(', ')} request for ${kind} ${container.name}`);
   if (missing.limits.length) notes.push(`${missing.limits.sort().join(', ')} limit for ${kind} ${container.name}`);
 }
 
@@ -45,7 +48,10 @@ function applyDefaults(pod: KubeObject, limits: Any[]): void {
   for (const container of items(pod.spec.containers)) mergeContainer(container, defaults, 'container', notes);
   for (const container of items(pod.spec.initContainers)) mergeContainer(container, defaults, 'init container', notes);
   if (notes.length === 0) return;
-  pod.metadata.annotations = { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}` };
+  pod.metadata.annotations = {
+    ...pod.metadata.annotations,
+    [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}`,
+  };
 }
 
 interface Observed {
@@ -92,7 +98,8 @@ function checkRatio(type: string, name: string, bound: Quantity, { requests, lim
 function violations(limit: Any, observed: Observed): string[] {
   const found: Array<string | undefined> = [];
   const run = (list: Any, check: typeof checkMin) => {
-    for (const [name, bound] of Object.entries(readResources(list))) found.push(check(limit.type, name, bound, observed));
+    for (const [name, bound] of Object.entries(readResources(list)))
+      found.push(check(limit.type, name, bound, observed));
   };
   run(limit.min, checkMin);
   run(limit.max, checkMax);

@@ -1,5 +1,5 @@
 /** Nothing is created in a namespace that is missing or going away, and some namespaces stay. */
-import { notFound, forbidden } from '../status.ts';
+import { forbidden, notFound } from '../status.ts';
 import { type AdmissionPlugin, refuse } from './admission.ts';
 
 const PROTECTED = new Set(['default', 'kube-system', 'kube-public']);

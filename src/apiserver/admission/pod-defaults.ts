@@ -14,9 +14,7 @@ export const defaultTolerationSeconds: AdmissionPlugin = {
     const spec = (object as KubeObject).spec;
     const tolerations = items(spec.tolerations);
     for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
-      const covered = tolerations.some(
-        (t) => (!t.key || t.key === key) && (!t.effect || t.effect === 'NoExecute'),
-      );
+      const covered = tolerations.some((t) => (!t.key || t.key === key) && (!t.effect || t.effect === 'NoExecute'));
       if (covered) continue;
       const added = { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 };
       spec.tolerations = [...items(spec.tolerations), added];
@@ -71,7 +69,8 @@ export const priority: AdmissionPlugin = {
   validate(attributes) {
     if (attributes.resource.plural === 'pods' || !attributes.object?.globalDefault) return;
     const other = defaultPriorityClass(attributes.store);
-    if (!other || (attributes.operation === 'UPDATE' && other.metadata.name === attributes.object.metadata.name)) return;
+    if (!other || (attributes.operation === 'UPDATE' && other.metadata.name === attributes.object.metadata.name))
+      return;
     const text = `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`;
     throw refuse(attributes, text);
   },

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { items } from '../builtins/fields.ts';
 import { qosClass } from '../builtins/pod/qos.ts';
 import { podResources, type Resources } from '../builtins/pod/resources.ts';
-import { addQuantity, ZERO, wholeQuantity } from '../builtins/quantity.ts';
+import { addQuantity, wholeQuantity, ZERO } from '../builtins/quantity.ts';
 import { isExtendedResource, readQuantity } from '../builtins/resource-list.ts';
 
 const ONE = wholeQuantity(1);

@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../../api/object.ts';
 import { clone, items } from '../builtins/fields.ts';
-import { readResources, type Resources } from '../builtins/pod/resources.ts';
+import { type Resources, readResources } from '../builtins/pod/resources.ts';
 import { addQuantity, compareQuantity, formatQuantity, subQuantity, ZERO } from '../builtins/quantity.ts';
 import type { Transaction } from '../store/store.ts';
 import { type AdmissionAttributes, type AdmissionPlugin, refuse } from './admission.ts';
@@ -14,14 +14,7 @@ import { computeUsage, quotaMatches, sumUsage, usageOf } from './quota-usage.ts'
 const QUOTAS = '/resourcequotas';
 /** Plurals whose usage may grow with an update. */
 const GROWING = new Set(['services', 'persistentvolumeclaims']);
-const REQUIRED = new Set([
-  'cpu',
-  'memory',
-  'requests.cpu',
-  'requests.memory',
-  'limits.cpu',
-  'limits.memory',
-]);
+const REQUIRED = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
 
 function pretty(list: Resources): string {
   return Object.keys(list)
@@ -48,7 +41,9 @@ function missingNumbers(pod: KubeObject, hard: Resources): string | undefined {
     }
   }
   if (missing.size === 0) return undefined;
-  const parts = [...missing.keys()].sort().map((name) => `${name} for: ${[...(missing.get(name) ?? [])].sort().join(',')}`);
+  const parts = [...missing.keys()]
+    .sort()
+    .map((name) => `${name} for: ${[...(missing.get(name) ?? [])].sort().join(',')}`);
   return `must specify ${parts.join('; ')}`;
 }
 
@@ -101,9 +96,14 @@ function countedResources(hard: Resources): Set<string> {
     const counted = /^count\/([^.]+)(?:\.(.+))?$/.exec(name);
     if (counted) found.add(`${counted[2] ?? ''}/${counted[1]}`);
     else if (name.startsWith('services')) found.add('/services');
-    else if (name.includes('storageclass.storage.k8s.io/') || name === 'persistentvolumeclaims' || name === 'requests.storage') {
+    else if (
+      name.includes('storageclass.storage.k8s.io/') ||
+      name === 'persistentvolumeclaims' ||
+      name === 'requests.storage'
+    ) {
       found.add('/persistentvolumeclaims');
-    } else if (['configmaps', 'secrets', 'resourcequotas', 'replicationcontrollers'].includes(name)) found.add(`/${name}`);
+    } else if (['configmaps', 'secrets', 'resourcequotas', 'replicationcontrollers'].includes(name))
+      found.add(`/${name}`);
     else found.add('/pods');
   }
   return found;
@@ -130,7 +130,11 @@ export function quotaStatus(
   const hard = readResources(quota.spec?.hard);
   const used = currentUsage(tx, quota, quota.metadata.namespace ?? '', now);
   const texts = (list: Resources) =>
-    Object.fromEntries(Object.keys(hard).sort().map((name) => [name, formatQuantity(list[name] ?? ZERO)]));
+    Object.fromEntries(
+      Object.keys(hard)
+        .sort()
+        .map((name) => [name, formatQuantity(list[name] ?? ZERO)]),
+    );
   return { hard: texts(hard), used: texts(used) };
 }
 

@@ -75,7 +75,10 @@ function limitSecrets(attributes: AdmissionAttributes, account: KubeObject, pod:
       throw refuse(attributes, `volume with secret.secretName="${secret}" ${because} secret`);
     }
   }
-  for (const [kind, list] of [['init container', pod.spec.initContainers], ['container', pod.spec.containers]] as const) {
+  for (const [kind, list] of [
+    ['init container', pod.spec.initContainers],
+    ['container', pod.spec.containers],
+  ] as const) {
     for (const container of items(list)) {
       for (const env of items(container.env)) {
         const secret = env.valueFrom?.secretKeyRef?.name;
@@ -93,7 +96,8 @@ function limitSecrets(attributes: AdmissionAttributes, account: KubeObject, pod:
   }
   const pull = new Set(items(account.imagePullSecrets).map((secret) => secret.name));
   for (const [index, { name }] of items(pod.spec.imagePullSecrets).entries()) {
-    if (!pull.has(name)) throw refuse(attributes, `imagePullSecrets[${index}].name="${name}" ${because} imagePullSecret`);
+    if (!pull.has(name))
+      throw refuse(attributes, `imagePullSecrets[${index}].name="${name}" ${because} imagePullSecret`);
   }
 }
 

@@ -82,7 +82,12 @@ function assignIP(service: KubeObject, held: Taken, range: ServiceRange): void {
     spec.clusterIPs = [wanted];
   } else {
     const ip = freeIP(`${service.metadata.uid}`, held, base, first, last);
-    if (!ip) throw new ApiError(500, 'InternalError', 'Internal error occurred: failed to allocate a serviceIP: range is full');
+    if (!ip)
+      throw new ApiError(
+        500,
+        'InternalError',
+        'Internal error occurred: failed to allocate a serviceIP: range is full',
+      );
     spec.clusterIP = ip;
     spec.clusterIPs = [ip];
   }
@@ -127,7 +132,8 @@ function assignPorts(service: KubeObject, held: Taken, range: ServiceRange): voi
       const text = `provided port is not in the valid range. The range of valid ports is ${from}-${to}`;
       throw failure(service, [field.invalid(path, nodePort, text)]);
     }
-    if (held.ports.has(nodePort)) throw failure(service, [field.invalid(path, nodePort, 'provided port is already allocated')]);
+    if (held.ports.has(nodePort))
+      throw failure(service, [field.invalid(path, nodePort, 'provided port is already allocated')]);
     used.add(nodePort);
   }
   const give = (holder: Any, name: string, seed: string) => {
@@ -157,7 +163,8 @@ export function serviceIPs(range: ServiceRange = DEFAULT_RANGE): AdmissionPlugin
   return {
     name: 'ServiceIPs',
     handles: (attributes) =>
-      isResource(attributes, '', 'services') && (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE'),
+      isResource(attributes, '', 'services') &&
+      (attributes.operation === 'CREATE' || attributes.operation === 'UPDATE'),
     commit(tx, attributes) {
       const service = attributes.object as KubeObject;
       const { type } = service.spec ?? {};

@@ -19,8 +19,7 @@ function newest(candidates: readonly KubeObject[]): KubeObject | undefined {
 
 export const defaultStorageClass: AdmissionPlugin = {
   name: 'DefaultStorageClass',
-  handles: (attributes) =>
-    attributes.operation === 'CREATE' && isResource(attributes, '', 'persistentvolumeclaims'),
+  handles: (attributes) => attributes.operation === 'CREATE' && isResource(attributes, '', 'persistentvolumeclaims'),
   mutate({ object, store }) {
     const claim = object as KubeObject;
     if (claim.spec?.storageClassName != null || claim.metadata.annotations?.[BETA_CLASS] !== undefined) return;
@@ -34,7 +33,8 @@ export const defaultStorageClass: AdmissionPlugin = {
 
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
-  handles: (attributes) => attributes.operation === 'CREATE' && isResource(attributes, 'networking.k8s.io', 'ingresses'),
+  handles: (attributes) =>
+    attributes.operation === 'CREATE' && isResource(attributes, 'networking.k8s.io', 'ingresses'),
   mutate({ object, store }) {
     const ingress = object as KubeObject;
     if (ingress.spec?.ingressClassName != null) return;

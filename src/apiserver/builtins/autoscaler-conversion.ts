@@ -11,7 +11,9 @@ const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
 
 const isCpuUtilization = (metric: Any, holder: 'target' | 'current') =>
-  metric.type === 'Resource' && metric.resource?.name === 'cpu' && metric.resource[holder]?.averageUtilization !== undefined;
+  metric.type === 'Resource' &&
+  metric.resource?.name === 'cpu' &&
+  metric.resource[holder]?.averageUtilization !== undefined;
 
 export function convertAutoscaler(object: KubeObject, toVersion: string): void {
   const version = object.apiVersion.split('/')[1];
@@ -75,7 +77,8 @@ function toV2(object: KubeObject): void {
   const conditions = take(object, CONDITIONS);
   if (!object.status) return;
   const { currentCPUUtilizationPercentage: current, ...status } = object.status;
-  if (current !== undefined) currentMetrics.unshift(cpuMetric('current', { averageUtilization: current, averageValue: '0' }));
+  if (current !== undefined)
+    currentMetrics.unshift(cpuMetric('current', { averageUtilization: current, averageValue: '0' }));
   if (currentMetrics.length) status.currentMetrics = currentMetrics;
   if (conditions) status.conditions = conditions;
   object.status = status;

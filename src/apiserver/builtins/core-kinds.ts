@@ -1,6 +1,11 @@
 /** Rules of the core group but pods, services and workloads. */
 import { canonicalMap, dataToBase64 } from './config-data.ts';
-import { validateConfigMap, validateConfigMapUpdate, validateSecret, validateSecretUpdate } from './config-validation.ts';
+import {
+  validateConfigMap,
+  validateConfigMapUpdate,
+  validateSecret,
+  validateSecretUpdate,
+} from './config-validation.ts';
 import * as check from './core-validation.ts';
 import { type Any, assign, clone, defaultEmpty, defaultTo, ensure, items } from './fields.ts';
 import type { KindRules } from './kind.ts';
@@ -83,7 +88,8 @@ function mirrorDataSource(spec: Any): void {
 
 function defaultLimitRange(object: Any): void {
   for (const item of items(object.spec?.limits)) {
-    for (const name of ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']) normalizeResourceList(item[name]);
+    for (const name of ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'])
+      normalizeResourceList(item[name]);
     if (item.type !== 'Container') continue;
     const limit = { ...item.max, ...item.default };
     const request = { ...item.min, ...limit, ...item.defaultRequest };
@@ -101,7 +107,13 @@ function defaultEndpoints(object: Any): void {
 function defaultEvent(event: Any): void {
   ensure(event, 'source');
   ensure(event, 'involvedObject');
-  defaultTo(event, { firstTimestamp: null, lastTimestamp: null, eventTime: null, reportingComponent: '', reportingInstance: '' });
+  defaultTo(event, {
+    firstTimestamp: null,
+    lastTimestamp: null,
+    eventTime: null,
+    reportingComponent: '',
+    reportingInstance: '',
+  });
 }
 
 export const coreKinds: Record<string, KindRules> = {
@@ -169,9 +181,18 @@ export const coreKinds: Record<string, KindRules> = {
     validate: check.validateResourceQuota,
     validateUpdate: check.validateResourceQuotaUpdate,
   },
-  LimitRange: { createOnUpdate: true, defaults: defaultLimitRange, validate: check.validateLimitRange, validateUpdate: check.validateLimitRange },
-  Endpoints: { createOnUpdate: true, defaults: defaultEndpoints, validate: check.validateEndpoints, validateUpdate: check.validateEndpoints },
+  LimitRange: {
+    createOnUpdate: true,
+    defaults: defaultLimitRange,
+    validate: check.validateLimitRange,
+    validateUpdate: check.validateLimitRange,
+  },
+  Endpoints: {
+    createOnUpdate: true,
+    defaults: defaultEndpoints,
+    validate: check.validateEndpoints,
+    validateUpdate: check.validateEndpoints,
+  },
   Event: { createOnUpdate: true, defaults: defaultEvent, validate: check.validateEvent },
   ComponentStatus: {},
 };
-

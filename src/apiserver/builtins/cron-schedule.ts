@@ -21,7 +21,9 @@ class CronError extends Error {}
 
 function number(text: string): number {
   if (!/^[-+]?\d+$/.test(text)) {
-    throw new CronError(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
+    throw new CronError(
+      `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`,
+    );
   }
   const value = Number(text);
   if (value < 0) throw new CronError(`negative number (${value}) not allowed: ${text}`);

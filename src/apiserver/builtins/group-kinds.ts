@@ -121,7 +121,8 @@ function defaultWebhooks(object: Any, mutating: boolean): void {
 function defaultMatch(match: Any): void {
   if (!match) return;
   defaultTo(match, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} });
-  for (const rule of [...items(match.resourceRules), ...items(match.excludeResourceRules)]) defaultTo(rule, { scope: '*' });
+  for (const rule of [...items(match.resourceRules), ...items(match.excludeResourceRules)])
+    defaultTo(rule, { scope: '*' });
 }
 
 const policyBinding: KindRules = {
@@ -255,7 +256,10 @@ export const groupKinds: Record<string, Record<string, KindRules>> = {
       validate: check.validateStorageClass,
       validateUpdate: check.validateStorageClassUpdate,
     },
-    VolumeAttributesClass: { validate: check.validateVolumeAttributesClass, validateUpdate: check.validateVolumeAttributesClassUpdate },
+    VolumeAttributesClass: {
+      validate: check.validateVolumeAttributesClass,
+      validateUpdate: check.validateVolumeAttributesClassUpdate,
+    },
     CSIDriver: { requireResourceVersion: true, defaults: defaultCsiDriver },
     CSINode: { requireResourceVersion: true, defaults: (o) => defaultTo(ensure(o, 'spec'), { drivers: null }) },
     CSIStorageCapacity: {

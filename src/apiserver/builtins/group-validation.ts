@@ -1,28 +1,319 @@
-import type { Any } from './fields.ts';
-import type { FieldError } from '../status.ts';
-export function validateAutoscaler(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateBinding(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateBindingUpdate(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateCertificateRequest(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateCertificateRequestUpdate(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateDisruptionBudget(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateEndpointSlice(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateEndpointSliceUpdate(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateIngress(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateIngressClass(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateIngressClassUpdate(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateLease(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateNetworkPolicy(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateNewEvent(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validatePolicy(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validatePolicyBinding(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validatePriorityClass(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validatePriorityClassUpdate(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateRole(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateRuntimeClass(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateRuntimeClassUpdate(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateStorageClass(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateStorageClassUpdate(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateVolumeAttributesClass(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateVolumeAttributesClassUpdate(_o: Any, _old?: Any): FieldError[] { return []; }
-export function validateWebhooks(_o: Any, _old?: Any): FieldError[] { return []; }
+/** Checks of the smaller groups: RBAC, autoscaling, policy, storage, scheduling, coordination, node, certificates. */
+import { type FieldError, field } from '../status.ts';
+import {
+  atMostWhole,
+  immutable,
+  intOrPercent,
+  label,
+  labelSelector,
+  optionalOneOf,
+  qualified,
+  subdomain,
+} from './checks.ts';
+import { type Any, items, same } from './fields.ts';
+import { pathSegment } from './names.ts';
+import { readQuantity } from './resource-list.ts';
+
+export { validatePolicy, validatePolicyBinding, validateWebhooks } from './admission-validation.ts';
+export {
+  validateEndpointSlice,
+  validateEndpointSliceUpdate,
+  validateIngress,
+  validateIngressClass,
+  validateIngressClassUpdate,
+  validateNetworkPolicy,
+} from './networking-validation.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+export function validateRole({ kind, rules, aggregationRule }: Any): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [index, rule] of items(rules).entries()) {
+    const here = `rules[${index}]`;
+    if (items(rule.verbs).length === 0)
+      errors.push(field.required(`${here}.verbs`, 'verbs must contain at least one value'));
+    const urls = items(rule.nonResourceURLs);
+    if (urls.length) {
+      const say = (text: string) => errors.push(field.invalid(`${here}.nonResourceURLs`, urls, text));
+      if (kind === 'Role') say('namespaced rules cannot apply to non-resource URLs');
+      if ([rule.apiGroups, rule.resources, rule.resourceNames].some((list) => items(list).length)) {
+        say('rules cannot apply to both regular resources and non-resource URLs');
+      }
+      continue;
+    }
+    if (items(rule.apiGroups).length === 0) {
+      errors.push(field.required(`${here}.apiGroups`, 'resource rules must supply at least one api group'));
+    }
+    if (items(rule.resources).length === 0) {
+      errors.push(field.required(`${here}.resources`, 'resource rules must supply at least one resource'));
+    }
+  }
+  if (!aggregationRule) return errors;
+  const path = 'aggregationRule.clusterRoleSelectors';
+  const selectors = items(aggregationRule.clusterRoleSelectors);
+  if (selectors.length === 0) {
+    errors.push(field.required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'));
+  }
+  for (const [index, selector] of selectors.entries()) errors.push(...labelSelector(selector, `${path}[${index}]`));
+  return errors;
+}
+
+function validateSubject(subject: Any, namespaced: boolean, path: string): FieldError[] {
+  const { kind, name, apiGroup = '', namespace } = subject;
+  const errors = name ? [] : [field.required(`${path}.name`)];
+  if (kind === 'ServiceAccount') {
+    if (name) errors.push(...subdomain(name, `${path}.name`));
+    if (apiGroup) errors.push(field.notSupported(`${path}.apiGroup`, apiGroup, ['']));
+    if (!namespaced && !namespace) errors.push(field.required(`${path}.namespace`));
+  } else if (kind === 'User' || kind === 'Group') {
+    if (apiGroup !== RBAC) errors.push(field.notSupported(`${path}.apiGroup`, apiGroup, [RBAC]));
+  } else errors.push(field.notSupported(`${path}.kind`, kind ?? '', ['ServiceAccount', 'User', 'Group']));
+  return errors;
+}
+
+export function validateBinding({ kind, roleRef = {}, subjects }: Any): FieldError[] {
+  const namespaced = kind === 'RoleBinding';
+  const errors: FieldError[] = [];
+  if (roleRef.apiGroup !== RBAC) errors.push(field.notSupported('roleRef.apiGroup', roleRef.apiGroup ?? '', [RBAC]));
+  const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
+  if (!kinds.includes(roleRef.kind)) errors.push(field.notSupported('roleRef.kind', roleRef.kind ?? '', kinds));
+  if (!roleRef.name) errors.push(field.required('roleRef.name'));
+  else for (const text of pathSegment(roleRef.name)) errors.push(field.invalid('roleRef.name', roleRef.name, text));
+  for (const [index, subject] of items(subjects).entries()) {
+    errors.push(...validateSubject(subject, namespaced, `subjects[${index}]`));
+  }
+  return errors;
+}
+
+export function validateBindingUpdate(object: Any, old: Any): FieldError[] {
+  const errors = validateBinding(object);
+  if (!same(object.roleRef, old.roleRef)) {
+    const { apiGroup, kind, name } = object.roleRef;
+    errors.push(field.invalid('roleRef', { APIGroup: apiGroup, Kind: kind, Name: name }, 'cannot change roleRef'));
+  }
+  return errors;
+}
+
+export function validateDisruptionBudget({ spec = {} }: Any): FieldError[] {
+  const errors: FieldError[] = [];
+  if (spec.minAvailable != null && spec.maxUnavailable != null) {
+    const shown = {
+      MinAvailable: spec.minAvailable,
+      Selector: spec.selector ?? null,
+      MaxUnavailable: spec.maxUnavailable,
+      UnhealthyPodEvictionPolicy: spec.unhealthyPodEvictionPolicy ?? null,
+    };
+    errors.push(field.invalid('spec', shown, 'minAvailable and maxUnavailable cannot be both set'));
+  }
+  for (const name of ['minAvailable', 'maxUnavailable']) {
+    errors.push(...intOrPercent(spec[name], `spec.${name}`), ...atMostWhole(spec[name], `spec.${name}`));
+  }
+  errors.push(...labelSelector(spec.selector, 'spec.selector'));
+  const policies = ['AlwaysAllow', 'IfHealthyBudget'];
+  errors.push(...optionalOneOf(spec.unhealthyPodEvictionPolicy, policies, 'spec.unhealthyPodEvictionPolicy'));
+  return errors;
+}
+
+const METRICS = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
+
+function validateTarget(target: Any, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!target.type) errors.push(field.required(`${path}.type`, 'must specify a metric target type'));
+  if (!['Utilization', 'Value', 'AverageValue'].includes(target.type)) {
+    errors.push(field.invalid(`${path}.type`, target.type ?? '', 'must be either Utilization, Value, or AverageValue'));
+  }
+  for (const name of ['value', 'averageValue']) {
+    const quantity = readQuantity(target[name]);
+    if (quantity && quantity.nano <= 0n)
+      errors.push(field.invalid(`${path}.${name}`, target[name], 'must be positive'));
+  }
+  if (target.averageUtilization < 1) {
+    errors.push(field.invalid(`${path}.averageUtilization`, target.averageUtilization, 'must be greater than 0'));
+  }
+  return errors;
+}
+
+function validateMetric(metric: Any, path: string): FieldError[] {
+  const type: string = metric.type ?? '';
+  if (!METRICS.includes(type)) {
+    const required = type ? [] : [field.required(`${path}.type`, 'must specify a metric source type')];
+    return [...required, field.notSupported(`${path}.type`, type, METRICS)];
+  }
+  const name = type.charAt(0).toLowerCase() + type.slice(1);
+  const source = metric[name];
+  if (!source) return [field.required(`${path}.${name}`, 'must populate information for the given metric source')];
+  const here = `${path}.${name}`;
+  const errors: FieldError[] = [];
+  if (name === 'resource' || name === 'containerResource') {
+    if (!source.name) errors.push(field.required(`${here}.name`, 'must specify a resource name'));
+    const { averageUtilization: share, averageValue: value } = source.target ?? {};
+    if (share == null && value == null) {
+      const text = 'must set either a target raw value or a target utilization';
+      errors.push(field.required(`${here}.target.averageUtilization`, text));
+    } else if (share != null && value != null) {
+      const text = 'may not set both a target raw value and a target utilization';
+      errors.push(field.forbidden(`${here}.target.averageValue`, text));
+    }
+  }
+  return [...errors, ...validateTarget(source.target ?? {}, `${here}.target`)];
+}
+
+export function validateAutoscaler({ spec = {} }: Any): FieldError[] {
+  const errors: FieldError[] = [];
+  const { minReplicas: min, maxReplicas: max = 0, scaleTargetRef: ref = {} } = spec;
+  if (min != null && min < 1) errors.push(field.invalid('spec.minReplicas', min, 'must be greater than or equal to 1'));
+  if (max < 1) errors.push(field.invalid('spec.maxReplicas', max, 'must be greater than 0'));
+  if (min != null && max < min) {
+    errors.push(field.invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`'));
+  }
+  for (const name of ['kind', 'name']) {
+    const path = `spec.scaleTargetRef.${name}`;
+    if (!ref[name]) errors.push(field.required(path));
+    else for (const text of pathSegment(ref[name])) errors.push(field.invalid(path, ref[name], text));
+  }
+  for (const [index, metric] of items(spec.metrics).entries())
+    errors.push(...validateMetric(metric, `spec.metrics[${index}]`));
+  return errors;
+}
+
+function validateDriver(name: Any, path: string): FieldError[] {
+  return name ? qualified(name.toLowerCase(), path) : [field.required(path)];
+}
+
+export function validateStorageClass(object: Any): FieldError[] {
+  return [
+    ...validateDriver(object.provisioner, 'provisioner'),
+    ...optionalOneOf(object.reclaimPolicy, ['Delete', 'Retain'], 'reclaimPolicy'),
+    ...optionalOneOf(object.volumeBindingMode, ['Immediate', 'WaitForFirstConsumer'], 'volumeBindingMode'),
+  ];
+}
+
+function forbiddenChanges(object: Any, old: Any, names: string[]): FieldError[] {
+  return names
+    .filter((name) => !same(object[name], old[name]))
+    .map((name) => field.forbidden(name, `updates to ${name} are forbidden.`));
+}
+
+export function validateStorageClassUpdate(object: Any, old: Any): FieldError[] {
+  return [
+    ...forbiddenChanges(object, old, ['parameters', 'provisioner', 'reclaimPolicy']),
+    ...immutable(object.volumeBindingMode, old.volumeBindingMode, 'volumeBindingMode'),
+  ];
+}
+
+export function validateVolumeAttributesClass(object: Any): FieldError[] {
+  return validateDriver(object.driverName, 'driverName');
+}
+
+export function validateVolumeAttributesClassUpdate(object: Any, old: Any): FieldError[] {
+  return [...forbiddenChanges(object, old, ['driverName', 'parameters']), ...validateVolumeAttributesClass(object)];
+}
+
+const SYSTEM_CLASSES: Record<string, number> = {
+  'system-node-critical': 2000001000,
+  'system-cluster-critical': 2000000000,
+};
+const HIGHEST_USER_PRIORITY = 1000000000;
+
+export function validatePriorityClass({ metadata, value = 0, preemptionPolicy }: Any): FieldError[] {
+  const errors: FieldError[] = [];
+  const { name = '' } = metadata;
+  if (name.startsWith('system-')) {
+    if (SYSTEM_CLASSES[name] !== value) {
+      const text = `priority class names with 'system-' prefix are reserved for system use only. error: ${name} is not a known system priority class`;
+      errors.push(field.forbidden('metadata.name', text));
+    }
+  } else if (value > HIGHEST_USER_PRIORITY) {
+    const text = `maximum allowed value of a user defined priority is ${HIGHEST_USER_PRIORITY}`;
+    errors.push(field.forbidden('value', text));
+  }
+  return [...errors, ...optionalOneOf(preemptionPolicy, ['PreemptLowerPriority', 'Never'], 'preemptionPolicy')];
+}
+
+export function validatePriorityClassUpdate(object: Any, old: Any): FieldError[] {
+  const changed = (object.value ?? 0) !== (old.value ?? 0);
+  return [
+    ...(changed ? [field.forbidden('value', 'may not be changed in an update.')] : []),
+    ...immutable(object.preemptionPolicy, old.preemptionPolicy, 'preemptionPolicy'),
+  ];
+}
+
+export function validateLease({ spec = {} }: Any): FieldError[] {
+  const errors: FieldError[] = [];
+  const { leaseDurationSeconds: duration, leaseTransitions: transitions } = spec;
+  if (duration != null && duration <= 0) {
+    errors.push(field.invalid('spec.leaseDurationSeconds', duration, 'must be greater than 0'));
+  }
+  if (transitions != null && transitions < 0) {
+    errors.push(field.invalid('spec.leaseTransitions', transitions, 'must be greater than or equal to 0'));
+  }
+  if (spec.preferredHolder && !spec.strategy) {
+    errors.push(field.forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
+  }
+  return errors;
+}
+
+export function validateRuntimeClass({ handler = '' }: Any): FieldError[] {
+  return label(handler, 'handler');
+}
+
+export function validateRuntimeClassUpdate(object: Any, old: Any): FieldError[] {
+  return immutable(object.handler, old.handler, 'handler');
+}
+
+export function validateCertificateRequest({ spec = {} }: Any): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!/BEGIN CERTIFICATE REQUEST/.test(Buffer.from(spec.request ?? '', 'base64').toString('latin1'))) {
+    errors.push(field.invalid('spec.request', spec.request ?? null, 'PEM block type must be CERTIFICATE REQUEST'));
+  }
+  const usages = items(spec.usages);
+  if (usages.length === 0) errors.push(field.required('spec.usages'));
+  for (const [index, usage] of usages.entries()) {
+    if (usages.indexOf(usage) !== index) errors.push(field.duplicate(`spec.usages[${index}]`, usage));
+  }
+  if (!spec.signerName) errors.push(field.required('spec.signerName'));
+  else if (!/^[^/]+\.[^/]+\/.+$/.test(spec.signerName)) {
+    const text = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    errors.push(field.invalid('spec.signerName', spec.signerName, text));
+  }
+  if (spec.expirationSeconds != null && spec.expirationSeconds < 600) {
+    const text = 'may not specify a duration less than 600 seconds (10 minutes)';
+    errors.push(field.invalid('spec.expirationSeconds', spec.expirationSeconds, text));
+  }
+  return errors;
+}
+
+export function validateCertificateRequestUpdate(object: Any, old: Any): FieldError[] {
+  const types = items(object.status?.conditions).map((c) => c.type);
+  const errors: FieldError[] = [];
+  if (types.includes('Approved') && types.includes('Denied')) {
+    errors.push(field.invalid('status.conditions', 'Denied', 'Approved and Denied conditions are mutually exclusive'));
+  }
+  for (const type of ['Approved', 'Denied', 'Failed']) {
+    const had = items(old.status?.conditions).some((c) => c.type === type);
+    if (had && !types.includes(type)) {
+      errors.push(
+        field.forbidden('status.conditions', `updates may not remove a condition of type ${JSON.stringify(type)}`),
+      );
+    }
+  }
+  return errors;
+}
+
+/** Runs on the stored (core) form: what only the newer API demands. */
+export function validateNewEvent(event: Any): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!event.eventTime) errors.push(field.required('eventTime'));
+  if (event.type !== 'Normal' && event.type !== 'Warning') {
+    errors.push(field.invalid('type', '', `has invalid value: ${event.type ?? ''}`));
+  }
+  for (const [name, stored] of [
+    ['reportingController', 'reportingComponent'],
+    ['reportingInstance'],
+    ['action'],
+    ['reason'],
+  ] as const) {
+    if (!event[name] && !(stored && event[stored])) errors.push(field.required(name));
+  }
+  return errors;
+}

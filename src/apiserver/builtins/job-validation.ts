@@ -34,12 +34,15 @@ function validateIndexed(spec: Any, path: string): FieldError[] {
       errors.push(field.invalid(`${path}.parallelism`, parallelism, text));
     }
     if (completions != null && maxFailedIndexes > completions) {
-      errors.push(field.invalid(`${path}.maxFailedIndexes`, maxFailedIndexes, 'must be less than or equal to completions'));
+      errors.push(
+        field.invalid(`${path}.maxFailedIndexes`, maxFailedIndexes, 'must be less than or equal to completions'),
+      );
     }
     return errors;
   }
   for (const name of ['backoffLimitPerIndex', 'maxFailedIndexes', 'successPolicy']) {
-    if (spec[name] != null) errors.push(field.invalid(`${path}.${name}`, spec[name], 'requires indexed completion mode'));
+    if (spec[name] != null)
+      errors.push(field.invalid(`${path}.${name}`, spec[name], 'requires indexed completion mode'));
   }
   return errors;
 }
@@ -89,7 +92,10 @@ function validateGenerated({ metadata, spec }: Any): FieldError[] {
   }
   const expected = { matchLabels: { [UID_LABEL]: metadata.uid } };
   const given = Object.keys(spec.selector.matchLabels ?? {});
-  if (given.some((key) => key !== UID_LABEL && key !== 'controller-uid') || items(spec.selector.matchExpressions).length) {
+  if (
+    given.some((key) => key !== UID_LABEL && key !== 'controller-uid') ||
+    items(spec.selector.matchExpressions).length
+  ) {
     errors.push(field.invalid('spec.selector', spec.selector, '`selector` not auto-generated'));
   } else if (!selects(expected, spec.selector.matchLabels) && !spec.selector.matchLabels?.['controller-uid']) {
     errors.push(field.invalid('spec.selector', spec.selector, '`selector` not auto-generated'));
@@ -154,7 +160,9 @@ function validateTimeZone(zone: Any, path: string): FieldError[] {
   if (zone === undefined || zone === null) return [];
   if (zone === '') return [field.invalid(path, zone, 'timeZone must be nil or non-empty string')];
   if (zone.toLowerCase() === 'local') {
-    return [field.invalid(path, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')];
+    return [
+      field.invalid(path, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'),
+    ];
   }
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });

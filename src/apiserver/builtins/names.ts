@@ -202,11 +202,24 @@ export function portNumber(value: unknown): string[] {
 export function percent(value: string): string[] {
   return /^[0-9]+%$/.test(value)
     ? []
-    : [patternText("a valid percent string must be a numeric string followed by an ending '%'", '[0-9]+%', '1%', '93%')];
+    : [
+        patternText(
+          "a valid percent string must be a numeric string followed by an ending '%'",
+          '[0-9]+%',
+          '1%',
+          '93%',
+        ),
+      ];
 }
 
 export function httpHeaderName(value: string): string[] {
   return /^[-A-Za-z0-9]+$/.test(value)
     ? []
-    : [patternText("a valid HTTP header must consist of alphanumeric characters or '-'", '[-A-Za-z0-9]+', 'X-Header-Name')];
+    : [
+        patternText(
+          "a valid HTTP header must consist of alphanumeric characters or '-'",
+          '[-A-Za-z0-9]+',
+          'X-Header-Name',
+        ),
+      ];
 }

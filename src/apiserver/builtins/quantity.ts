@@ -16,8 +16,7 @@ export interface Quantity {
 const NANO = 1_000_000_000n;
 const MAX_INT64 = 9223372036854775807n;
 
-const FORMAT_ERROR =
-  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const FORMAT_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const SUFFIX_ERROR = "unable to parse quantity's suffix";
 const NUMERIC_ERROR = 'unable to parse numeric part of quantity';
 

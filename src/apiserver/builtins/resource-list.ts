@@ -124,7 +124,9 @@ export function validateResources(resources: Any, path: string): FieldError[] {
     if (limit && request) {
       const overcommit = isNative(name) && !name.startsWith('hugepages-');
       if (!overcommit && compareQuantity(request, limit) !== 0) {
-        errors.push(field.invalid(here, formatQuantity(request), `must be equal to ${name} limit of ${formatQuantity(limit)}`));
+        errors.push(
+          field.invalid(here, formatQuantity(request), `must be equal to ${name} limit of ${formatQuantity(limit)}`),
+        );
       } else if (overcommit && compareQuantity(request, limit) > 0) {
         const text = `must be less than or equal to ${name} limit of ${formatQuantity(limit)}`;
         errors.push(field.invalid(here, formatQuantity(request), text));

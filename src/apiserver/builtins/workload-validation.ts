@@ -42,7 +42,8 @@ function validateSelector(spec: Any, kind: string, required: boolean): FieldErro
 function validateTemplate(template: Any, kind: string): FieldError[] {
   const errors = validatePodTemplate(template, 'spec.template');
   const policy = template?.spec?.restartPolicy;
-  if (policy !== 'Always') errors.push(field.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always']));
+  if (policy !== 'Always')
+    errors.push(field.notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always']));
   if (template?.spec?.activeDeadlineSeconds != null) {
     const text = `activeDeadlineSeconds in ${kind} is not Supported`;
     errors.push(field.forbidden('spec.template.spec.activeDeadlineSeconds', text));

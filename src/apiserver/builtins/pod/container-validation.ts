@@ -23,8 +23,11 @@ function validatePorts(ports: Any, path: string): FieldError[] {
       names.add(port.name);
     }
     if (!port.containerPort) errors.push(field.required(`${here}.containerPort`));
-    else for (const text of portNumber(port.containerPort)) errors.push(field.invalid(`${here}.containerPort`, port.containerPort, text));
-    if (port.hostPort) for (const text of portNumber(port.hostPort)) errors.push(field.invalid(`${here}.hostPort`, port.hostPort, text));
+    else
+      for (const text of portNumber(port.containerPort))
+        errors.push(field.invalid(`${here}.containerPort`, port.containerPort, text));
+    if (port.hostPort)
+      for (const text of portNumber(port.hostPort)) errors.push(field.invalid(`${here}.hostPort`, port.hostPort, text));
     errors.push(...oneOf(port.protocol, ['SCTP', 'TCP', 'UDP'], `${here}.protocol`));
   }
   return errors;
@@ -46,7 +49,8 @@ function validateHandler(handler: Any, path: string): FieldError[] {
         errors.push(field.notSupported(`${here}.scheme`, action.scheme, ['HTTP', 'HTTPS']));
       }
       for (const header of items(action.httpHeaders)) {
-        for (const text of httpHeaderName(header.name ?? '')) errors.push(field.invalid(`${here}.httpHeaders`, header.name, text));
+        for (const text of httpHeaderName(header.name ?? ''))
+          errors.push(field.invalid(`${here}.httpHeaders`, header.name, text));
       }
     } else if (name !== 'sleep') errors.push(...portOrName(action.port, `${here}.port`));
   }
@@ -54,7 +58,13 @@ function validateHandler(handler: Any, path: string): FieldError[] {
   return errors;
 }
 
-const PROBE_NUMBERS = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'];
+const PROBE_NUMBERS = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+];
 
 function validateProbe(probe: Any, path: string, kind: 'liveness' | 'readiness' | 'startup'): FieldError[] {
   if (!probe) return [];
@@ -121,7 +131,11 @@ function validateMounts(container: Any, volumes: Map<string, Any>, path: string)
     if (!device.name) errors.push(field.required(`${here}.name`));
     if (!device.devicePath) errors.push(field.required(`${here}.devicePath`));
     if (device.name && !volumes.has(device.name)) {
-      errors.push({ type: 'FieldValueNotFound', field: `${here}.name`, message: `Not found: ${JSON.stringify(device.name)}` });
+      errors.push({
+        type: 'FieldValueNotFound',
+        field: `${here}.name`,
+        message: `Not found: ${JSON.stringify(device.name)}`,
+      });
     }
   }
   return errors;
@@ -138,7 +152,9 @@ function validateSecurityContext(context: Any, path: string): FieldError[] {
   }
   if (context.allowPrivilegeEscalation === false) {
     if (context.privileged) {
-      errors.push(field.invalid(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'));
+      errors.push(
+        field.invalid(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'),
+      );
     }
     if (items(context.capabilities?.add).includes('CAP_SYS_ADMIN')) {
       const text = 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN';
@@ -195,7 +211,9 @@ export function validateContainers(spec: Any, volumes: Map<string, Any>, path: s
     const here = `${path}.initContainers[${index}]`;
     errors.push(...validateContainer(container, volumes, here));
     if (container.restartPolicy !== undefined && !['Always', 'Never', 'OnFailure'].includes(container.restartPolicy)) {
-      errors.push(field.notSupported(`${here}.restartPolicy`, container.restartPolicy, ['Always', 'Never', 'OnFailure']));
+      errors.push(
+        field.notSupported(`${here}.restartPolicy`, container.restartPolicy, ['Always', 'Never', 'OnFailure']),
+      );
     }
     if (names.has(container.name)) errors.push(field.duplicate(`${here}.name`, container.name));
     else if (container.name) names.add(container.name);

@@ -83,7 +83,9 @@ export function defaultVolumeSource(volume: Any): void {
 }
 
 function defaultVolume(volume: Any): void {
-  const sources = Object.entries(volume).filter(([name, value]) => name !== 'name' && value !== null && value !== undefined);
+  const sources = Object.entries(volume).filter(
+    ([name, value]) => name !== 'name' && value !== null && value !== undefined,
+  );
   if (sources.length === 0) volume.emptyDir = {};
   defaultVolumeSource(volume);
 }
@@ -105,7 +107,8 @@ export function defaultPodSpec(spec: Any): void {
   for (const container of items(spec.ephemeralContainers)) defaultContainer(container);
   normalizeResources(spec.resources);
   for (const name of Object.keys(spec.overhead ?? {})) normalizeQuantity(spec.overhead, name);
-  if (spec.hostNetwork) for (const container of [...items(spec.containers), ...items(spec.initContainers)]) hostPorts(container);
+  if (spec.hostNetwork)
+    for (const container of [...items(spec.containers), ...items(spec.initContainers)]) hostPorts(container);
 }
 
 /** The old name of the field follows the new one; either may be given. */

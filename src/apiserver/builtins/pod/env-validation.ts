@@ -41,7 +41,13 @@ export function validateFieldRef(ref: Any, allowed: string[], path: string): Fie
     const [, base = '', key = ''] = subscript;
     if (base === 'metadata.annotations') return qualified(key.toLowerCase(), path);
     if (base === 'metadata.labels') return qualified(key, path);
-    return [field.invalid(`${path}.fieldPath`, ref.fieldPath, `error converting fieldPath: field label does not support subscript: ${ref.fieldPath}`)];
+    return [
+      field.invalid(
+        `${path}.fieldPath`,
+        ref.fieldPath,
+        `error converting fieldPath: field label does not support subscript: ${ref.fieldPath}`,
+      ),
+    ];
   }
   if (!KNOWN_FIELDS.has(ref.fieldPath)) {
     const text = `error converting fieldPath: field label not supported: ${ref.fieldPath}`;
@@ -77,7 +83,8 @@ function validateValueFrom(env: Any, path: string): FieldError[] {
   if (from.secretKeyRef) errors.push(...validateKeyRef(from.secretKeyRef, `${path}.secretKeyRef`));
   const count = Object.values(from).filter(Boolean).length;
   if (count === 0) {
-    const text = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+    const text =
+      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
     errors.push(field.invalid(path, '', text));
   } else if (env.value) errors.push(field.invalid(path, '', 'may not be specified when `value` is not empty'));
   else if (count > 1) errors.push(field.invalid(path, '', 'may not have more than one field specified at a time'));

@@ -28,6 +28,8 @@ export function qosClass(spec: Any): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const requested = Object.keys(requests);
   const limited = Object.keys(limits);
   if (requested.length === 0 && limited.length === 0) return 'BestEffort';
-  const equal = requested.every((name) => limits[name] && compareQuantity(limits[name], requests[name] as Quantity) === 0);
+  const equal = requested.every(
+    (name) => limits[name] && compareQuantity(limits[name], requests[name] as Quantity) === 0,
+  );
   return guaranteed && equal && requested.length === limited.length ? 'Guaranteed' : 'Burstable';
 }

@@ -3,7 +3,8 @@ import type { Any } from '../fields.ts';
 
 function walk(old: Any, now: Any, path: string, lines: string[]): void {
   if (JSON.stringify(old) === JSON.stringify(now)) return;
-  const objects = old && now && typeof old === 'object' && typeof now === 'object' && Array.isArray(old) === Array.isArray(now);
+  const objects =
+    old && now && typeof old === 'object' && typeof now === 'object' && Array.isArray(old) === Array.isArray(now);
   if (!objects) {
     if (old !== undefined) lines.push(`- \t${path}: ${JSON.stringify(old)}`);
     if (now !== undefined) lines.push(`+ \t${path}: ${JSON.stringify(now)}`);

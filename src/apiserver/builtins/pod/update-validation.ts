@@ -19,16 +19,15 @@ function validateList(list: 'containers' | 'initContainers', pod: Any, old: Any)
   if (now.length !== items(old.spec[list]).length) {
     return [field.forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
   }
-  return now.flatMap((container, index) =>
-    container.image ? [] : [field.required(`spec.${list}[${index}].image`)],
-  );
+  return now.flatMap((container, index) => (container.image ? [] : [field.required(`spec.${list}[${index}].image`)]));
 }
 
 function validateDeadline(now: Any, before: Any): FieldError[] {
   const path = 'spec.activeDeadlineSeconds';
   if (now != null) {
     if (now < 0 || now > MAX_INT32) return [field.invalid(path, now, rangeText(0, MAX_INT32))];
-    if (before != null && before < now) return [field.invalid(path, now, 'must be less than or equal to previous value')];
+    if (before != null && before < now)
+      return [field.invalid(path, now, 'must be less than or equal to previous value')];
   } else if (before != null) {
     return [field.invalid(path, null, 'must not update from a positive integer to nil value')];
   }
@@ -47,7 +46,10 @@ function onlyDeletedGates(now: Any[], before: Any[]): FieldError[] {
   const extra = now.filter((gate) => !before.some((old) => old.name === gate.name)).map((gate) => gate.name);
   if (extra.length === 0) return [];
   return [
-    field.forbidden('spec.schedulingGates', `only deletion is allowed, but found new scheduling gates '${extra.join(',')}'`),
+    field.forbidden(
+      'spec.schedulingGates',
+      `only deletion is allowed, but found new scheduling gates '${extra.join(',')}'`,
+    ),
   ];
 }
 

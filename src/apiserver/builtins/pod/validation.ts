@@ -30,7 +30,8 @@ function validateTolerations(tolerations: Any, path: string): FieldError[] {
       const texts = labelValue(value);
       if (texts.length) errors.push(field.invalid(`${here}.operator`, value, texts.join(';')));
     } else if (operator === 'Exists') {
-      if (value) errors.push(field.invalid(`${here}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+      if (value)
+        errors.push(field.invalid(`${here}.operator`, value, "value must be empty when `operator` is 'Exists'"));
     } else errors.push(field.notSupported(`${here}.operator`, operator, ['Equal', 'Exists']));
     if (effect) errors.push(...optionalOneOf(effect, EFFECTS, `${here}.effect`));
   }
@@ -75,7 +76,9 @@ function validateNodeTerms(terms: Any, path: string): FieldError[] {
         }
       } else if (operator === 'Gt' || operator === 'Lt') {
         if (items(values).length !== 1) {
-          errors.push(field.required(`${here}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+          errors.push(
+            field.required(`${here}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"),
+          );
         }
       } else errors.push(field.invalid(`${here}.operator`, operator ?? '', 'not a valid selector operator'));
       errors.push(...qualified(requirement.key ?? '', `${here}.key`));
@@ -172,7 +175,9 @@ export function validatePodTemplate(template: Any, path: string): FieldError[] {
   errors.push(...validateAnnotations(template?.metadata?.annotations ?? {}, `${path}.annotations`));
   errors.push(...validatePodSpec(template?.spec ?? {}, `${path}.spec`));
   if (items(template?.spec?.ephemeralContainers).length) {
-    errors.push(field.forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'));
+    errors.push(
+      field.forbidden(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'),
+    );
   }
   return errors;
 }

@@ -3,7 +3,7 @@ import { type FieldError, field } from '../../status.ts';
 import { label } from '../checks.ts';
 import { type Any, items } from '../fields.ts';
 import { readQuantity } from '../resource-list.ts';
-import { validateFieldRef, validateResourceFieldRef, VOLUME_FIELDS } from './env-validation.ts';
+import { VOLUME_FIELDS, validateFieldRef, validateResourceFieldRef } from './env-validation.ts';
 
 const MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
 const HOST_PATH_TYPES = [
@@ -153,7 +153,8 @@ function projected(source: Any, path: string): FieldError[] {
 
 function validateSource(name: string, source: Any, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  for (const required of REQUIRED[name] ?? []) if (!source[required]) errors.push(field.required(`${path}.${required}`));
+  for (const required of REQUIRED[name] ?? [])
+    if (!source[required]) errors.push(field.required(`${path}.${required}`));
   if (name === 'hostPath' && source.path) {
     errors.push(...noBacksteps(source.path, `${path}.path`));
     if (!HOST_PATH_TYPES.includes(source.type ?? '')) {

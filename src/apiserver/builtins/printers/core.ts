@@ -13,11 +13,15 @@ const ACCESS_MODES: Array<[string, string]> = [
 ];
 
 function accessModes(modes: Any): string {
-  return ACCESS_MODES.filter(([mode]) => items(modes).includes(mode)).map(([, short]) => short).join(',');
+  return ACCESS_MODES.filter(([mode]) => items(modes).includes(mode))
+    .map(([, short]) => short)
+    .join(',');
 }
 
 function storageClass(object: Any): string {
-  return object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? object.spec?.storageClassName ?? '';
+  return (
+    object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? object.spec?.storageClassName ?? ''
+  );
 }
 
 function externalIP(service: Any): string {
@@ -25,7 +29,9 @@ function externalIP(service: Any): string {
   const external = items(externalIPs).join(',');
   if (type === 'ExternalName') return externalName ?? '';
   if (type !== 'LoadBalancer') return external || '<none>';
-  const balancers = items(service.status?.loadBalancer?.ingress).map((i) => i.ip || i.hostname).filter(Boolean);
+  const balancers = items(service.status?.loadBalancer?.ingress)
+    .map((i) => i.ip || i.hostname)
+    .filter(Boolean);
   const shown = [...new Set(balancers)].sort();
   return [...shown, ...items(externalIPs)].join(',') || '<pending>';
 }
@@ -117,8 +123,7 @@ export function eventCells(event: Any, now: number): unknown[] {
   ];
 }
 
-export const EVENT_COLUMNS =
-  'Last Seen|Type|Reason|Object|+Subobject|+Source|Message|+First Seen|+Count|+Name';
+export const EVENT_COLUMNS = 'Last Seen|Type|Reason|Object|+Subobject|+Source|Message|+First Seen|+Count|+Name';
 
 function quotaCells(quota: Any, now: number): unknown[] {
   const columns: Record<'requests' | 'limits', string[]> = { requests: [], limits: [] };
@@ -205,7 +210,11 @@ export const corePrinters: Record<string, Printer> = {
   Event: printer(EVENT_COLUMNS, eventCells),
   Namespace: printer('Name|Status|Age', (o, now) => [o.metadata.name, o.status?.phase ?? '', created(o, now)]),
   Secret: printer('Name|Type|Data|Age', (o, now) => [o.metadata.name, o.type ?? '', size(o.data), created(o, now)]),
-  ConfigMap: printer('Name|Data|Age', (o, now) => [o.metadata.name, size(o.data) + size(o.binaryData), created(o, now)]),
+  ConfigMap: printer('Name|Data|Age', (o, now) => [
+    o.metadata.name,
+    size(o.data) + size(o.binaryData),
+    created(o, now),
+  ]),
   ServiceAccount: printer('Name|Age', (o, now) => [o.metadata.name, created(o, now)]),
   PersistentVolume: printer(
     'Name|Capacity|Access Modes|Reclaim Policy|Status|Claim|StorageClass|VolumeAttributesClass|Reason|Age|+VolumeMode',

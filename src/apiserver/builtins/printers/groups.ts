@@ -8,9 +8,15 @@ import { created, formatLabelSelector, listWithMore, printer, selectorText } fro
 function subjects(binding: Any): [string, string, string] {
   const of = (kind: string) => items(binding.subjects).filter((s) => s.kind === kind);
   return [
-    of('User').map((s) => s.name).join(', '),
-    of('Group').map((s) => s.name).join(', '),
-    of('ServiceAccount').map((s) => `${s.namespace ?? ''}/${s.name}`).join(', '),
+    of('User')
+      .map((s) => s.name)
+      .join(', '),
+    of('Group')
+      .map((s) => s.name)
+      .join(', '),
+    of('ServiceAccount')
+      .map((s) => `${s.namespace ?? ''}/${s.name}`)
+      .join(', '),
   ];
 }
 
@@ -60,7 +66,9 @@ function hosts(rules: Any[]): string {
 }
 
 function ingressAddress(ingress: Any): string {
-  const all = items(ingress.status?.loadBalancer?.ingress).map((i) => i.ip || i.hostname).filter(Boolean);
+  const all = items(ingress.status?.loadBalancer?.ingress)
+    .map((i) => i.ip || i.hostname)
+    .filter(Boolean);
   return [...new Set(all)].sort().join(',');
 }
 
@@ -149,19 +157,33 @@ export const groupPrinters: Record<string, Record<string, Printer>> = {
       formatLabelSelector(o.spec?.podSelector ?? {}),
       created(o, now),
     ]),
-    ServiceCIDR: printer('Name|CIDRs|Age', (o, now) => [o.metadata.name, items(o.spec?.cidrs).join(','), created(o, now)]),
-    IPAddress: printer('Name|ParentRef|Age', (o, now) => [o.metadata.name, parentRef(o.spec?.parentRef), created(o, now)]),
+    ServiceCIDR: printer('Name|CIDRs|Age', (o, now) => [
+      o.metadata.name,
+      items(o.spec?.cidrs).join(','),
+      created(o, now),
+    ]),
+    IPAddress: printer('Name|ParentRef|Age', (o, now) => [
+      o.metadata.name,
+      parentRef(o.spec?.parentRef),
+      created(o, now),
+    ]),
   },
   'discovery.k8s.io': {
     EndpointSlice: printer('Name|AddressType|Ports|Endpoints|Age', (o, now) => [
       o.metadata.name,
       o.addressType ?? '',
-      listWithMore(items(o.ports).map((p) => `${p.port ?? (p.name || '*')}`), 3),
-      listWithMore(items(o.endpoints).flatMap((e) => items(e.addresses)), 3),
+      listWithMore(
+        items(o.ports).map((p) => `${p.port ?? (p.name || '*')}`),
+        3,
+      ),
+      listWithMore(
+        items(o.endpoints).flatMap((e) => items(e.addresses)),
+        3,
+      ),
       created(o, now),
     ]),
   },
-  'policy': {
+  policy: {
     PodDisruptionBudget: printer('Name|Min Available|Max Unavailable|Allowed Disruptions:integer|Age', (o, now) => [
       o.metadata.name,
       `${o.spec?.minAvailable ?? 'N/A'}`,
@@ -182,7 +204,11 @@ export const groupPrinters: Record<string, Record<string, Printer>> = {
         created(o, now),
       ],
     ),
-    VolumeAttributesClass: printer('Name|DriverName|Age', (o, now) => [o.metadata.name, o.driverName ?? '', created(o, now)]),
+    VolumeAttributesClass: printer('Name|DriverName|Age', (o, now) => [
+      o.metadata.name,
+      o.driverName ?? '',
+      created(o, now),
+    ]),
     VolumeAttachment: printer('Name|Attacher|PV|Node|Attached:boolean|Age', (o, now) => [
       o.metadata.name,
       o.spec?.attacher ?? '',
@@ -203,7 +229,11 @@ export const groupPrinters: Record<string, Record<string, Printer>> = {
         o.spec?.attachRequired ?? true,
         o.spec?.podInfoOnMount ?? false,
         o.spec?.storageCapacity ?? false,
-        o.spec?.tokenRequests ? items(o.spec.tokenRequests).map((t) => t.audience).join(',') : '<unset>',
+        o.spec?.tokenRequests
+          ? items(o.spec.tokenRequests)
+              .map((t) => t.audience)
+              .join(',')
+          : '<unset>',
         o.spec?.requiresRepublish ?? false,
         items(o.spec?.volumeLifecycleModes).join(',') || '<none>',
         created(o, now),

@@ -63,7 +63,10 @@ export function selectorText(selector: Any): string {
     else if (operator === 'DoesNotExist') terms.push([key, `!${key}`]);
     else return '<error>';
   }
-  return terms.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text).join(',');
+  return terms
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, text]) => text)
+    .join(',');
 }
 
 export function formatLabelSelector(selector: Any): string {

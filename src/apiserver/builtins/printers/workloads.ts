@@ -21,7 +21,8 @@ function jobStatus(job: Any): string {
 
 function completions(job: Any): string {
   const succeeded = job.status?.succeeded ?? 0;
-  if (job.spec?.completions !== undefined && job.spec.completions !== null) return `${succeeded}/${job.spec.completions}`;
+  if (job.spec?.completions !== undefined && job.spec.completions !== null)
+    return `${succeeded}/${job.spec.completions}`;
   const parallelism = job.spec?.parallelism ?? 0;
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
 }

@@ -18,13 +18,15 @@ export function defaultService(service: Any): void {
     defaultEmpty(port, { targetPort: port.port });
   }
   const balancer = spec.type === 'LoadBalancer';
-  const external = balancer || spec.type === 'NodePort' || (spec.type === 'ClusterIP' && items(spec.externalIPs).length > 0);
+  const external =
+    balancer || spec.type === 'NodePort' || (spec.type === 'ClusterIP' && items(spec.externalIPs).length > 0);
   if (external) defaultEmpty(spec, { externalTrafficPolicy: 'Cluster' });
   if (spec.type !== 'ExternalName') defaultTo(spec, { internalTrafficPolicy: 'Cluster' });
   if (balancer) defaultTo(spec, { allocateLoadBalancerNodePorts: true });
   const status = ensure(service, 'status');
   ensure(status, 'loadBalancer');
-  if (balancer) for (const point of items(status.loadBalancer.ingress)) if (point.ip) defaultTo(point, { ipMode: 'VIP' });
+  if (balancer)
+    for (const point of items(status.loadBalancer.ingress)) if (point.ip) defaultTo(point, { ipMode: 'VIP' });
 }
 
 /** What an update leaves out but may not lose: addresses and node ports stay (pkg/registry/core/service/storage). */
@@ -39,7 +41,8 @@ function patchAllocated(service: Any, old: Any): void {
     }
     // A client that knows only the older field changes that one.
     const list = items(spec.clusterIPs);
-    if (spec.clusterIP && spec.clusterIP !== before.clusterIP && same(list, before.clusterIPs)) spec.clusterIPs = [spec.clusterIP];
+    if (spec.clusterIP && spec.clusterIP !== before.clusterIP && same(list, before.clusterIPs))
+      spec.clusterIPs = [spec.clusterIP];
     if (!spec.clusterIP && list.length && same(list, before.clusterIPs)) delete spec.clusterIPs;
     if (!spec.ipFamilyPolicy) assign(spec, 'ipFamilyPolicy', before.ipFamilyPolicy);
     if (items(spec.ipFamilies).length === 0) assign(spec, 'ipFamilies', before.ipFamilies && [...before.ipFamilies]);
@@ -54,7 +57,11 @@ function patchAllocated(service: Any, old: Any): void {
 }
 
 function keepNodePorts(spec: Any, before: Any): void {
-  const taken = new Set(items(spec.ports).map((port) => port.nodePort).filter(Boolean));
+  const taken = new Set(
+    items(spec.ports)
+      .map((port) => port.nodePort)
+      .filter(Boolean),
+  );
   const old = new Map(items(before.ports).map((port) => [`${port.protocol}/${port.port}`, port.nodePort]));
   for (const port of items(spec.ports)) {
     if (port.nodePort) continue;

@@ -53,7 +53,14 @@ function validateDuplicates(spec: Any): FieldError[] {
   for (const [index, port] of items(spec.ports).entries()) {
     const key = `${port.protocol}/${port.port}`;
     if (numbers.has(key)) {
-      const shown = { Name: '', Protocol: port.protocol, AppProtocol: null, Port: port.port, TargetPort: 0, NodePort: 0 };
+      const shown = {
+        Name: '',
+        Protocol: port.protocol,
+        AppProtocol: null,
+        Port: port.port,
+        TargetPort: 0,
+        NodePort: 0,
+      };
       errors.push(field.duplicate(`spec.ports[${index}]`, shown));
     }
     numbers.add(key);
@@ -164,7 +171,8 @@ export function validateService({ spec }: Any): FieldError[] {
     errors.push(field.invalid(path, timeout, 'must be greater than 0 and less than 86400'));
   }
   errors.push(...validateAddresses(spec));
-  for (const [index, address] of items(spec.externalIPs).entries()) errors.push(...ip(address, `spec.externalIPs[${index}]`));
+  for (const [index, address] of items(spec.externalIPs).entries())
+    errors.push(...ip(address, `spec.externalIPs[${index}]`));
   errors.push(...oneOf(spec.type, TYPES, 'spec.type'));
   errors.push(...validateDuplicates(spec), ...validateBalancer(spec), ...validateTraffic(spec));
   return errors;
@@ -187,7 +195,9 @@ export function validateServiceUpdate(service: Any, old: Any): FieldError[] {
   }
   if (service.spec.type === 'LoadBalancer' && old.spec?.type === 'LoadBalancer') {
     if (!same(service.spec.loadBalancerClass, old.spec.loadBalancerClass)) {
-      errors.push(field.invalid('spec.loadBalancerClass', service.spec.loadBalancerClass ?? null, 'may not change once set'));
+      errors.push(
+        field.invalid('spec.loadBalancerClass', service.spec.loadBalancerClass ?? null, 'may not change once set'),
+      );
     }
     const health = service.spec.healthCheckNodePort;
     if (old.spec.healthCheckNodePort && health && health !== old.spec.healthCheckNodePort) {
