@@ -49,6 +49,19 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
+/** Calls back again and again, `ms` after the last time; the returned function ends it. */
+export function every(clock: Clock, ms: number, callback: () => void): () => void {
+  let cancel = () => {};
+  const next = () => {
+    cancel = clock.after(ms, () => {
+      next();
+      callback();
+    });
+  };
+  next();
+  return () => cancel();
+}
+
 /** RFC 3339 with whole seconds and `Z`, the form of `metadata.creationTimestamp`. */
 export function rfc3339(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;

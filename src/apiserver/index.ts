@@ -22,6 +22,6 @@ export type { Operations } from './operations.ts';
 export type { Resource } from './resource.ts';
 export { readList, waitFor } from './server/list.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
-export { ApiError, expired, internalError, unknownPath } from './status.ts';
+export { ApiError, badRequest, expired, unknownPath } from './status.ts';
 export { CompactedError, type Sealer, type Store } from './store/store.ts';
 export { VERSION } from './version.ts';

@@ -3,17 +3,17 @@
  * request (admission, validation, managedFields) without HTTP, TLS or JSON in between.
  */
 
-import { EVERYTHING, parseLabelSelector } from '../api/label-selector.ts';
+import { EVERYTHING, parseLabelSelector, SelectorError } from '../api/label-selector.ts';
 import type { KubeList, KubeObject } from '../api/object.ts';
 import type { Identity } from '../apiserver/index.ts';
 import {
   ApiError,
+  badRequest,
   bind,
   type Cluster,
   CompactedError,
   evict,
   expired,
-  internalError,
   issueToken,
   parseFieldSelector,
   type Resource,
@@ -25,7 +25,10 @@ import {
   waitFor,
   writeScale,
 } from '../apiserver/index.ts';
+import { every } from '../clock.ts';
 import {
+  apiVersionOf,
+  type GetOptions,
   KubeError,
   type ListOptions,
   type ObjectKey,
@@ -37,6 +40,7 @@ import {
   type WriteOptions,
 } from '../kube/index.ts';
 
+const BOOKMARK_EVERY_MS = 60_000;
 /** Changes waiting for one slow consumer before it is told to list again. */
 const BACKLOG_LIMIT = 10_000;
 
@@ -54,8 +58,12 @@ export class InProcessStore implements ObjectStore {
     this.#options = options;
   }
 
-  get<T extends KubeObject>(ref: ResourceRef, key: ObjectKey): Promise<T> {
-    return this.#on(ref, (cluster, resource) => cluster.operations.get(resource, key.namespace ?? '', key.name) as T);
+  get<T extends KubeObject>(ref: ResourceRef, key: ObjectKey, options: GetOptions = {}): Promise<T> {
+    return this.#on(ref, async (cluster, resource) => {
+      options.signal?.throwIfAborted();
+      if (options.resourceVersion) await waitFor(cluster, Number(options.resourceVersion));
+      return cluster.operations.get(resource, key.namespace ?? '', key.name) as T;
+    });
   }
 
   list<T extends KubeObject>(ref: ResourceRef, options: ListOptions = {}): Promise<KubeList<T>> {
@@ -71,7 +79,7 @@ export class InProcessStore implements ObjectStore {
       });
       return {
         kind: resource.listKind,
-        apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version,
+        apiVersion: apiVersionOf(resource),
         metadata: listed.meta,
         items: listed.items.map((stored) => viewed(resource, stored) as T),
       };
@@ -223,11 +231,24 @@ async function startWatch<T extends KubeObject>(
     if (seen.rv !== undefined) object.metadata.resourceVersion = String(seen.rv);
     queue.push({ type: seen.type, object: object as T });
   });
-  const cancel = options.timeoutSeconds
-    ? cluster.clock.after(options.timeoutSeconds * 1000, () => queue.end())
-    : () => {};
+  const bookmark = () => {
+    const metadata = { resourceVersion: String(cluster.store.rv) };
+    queue.push({
+      type: 'BOOKMARK',
+      object: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata } as T,
+    });
+  };
+  const cancels = [
+    options.bookmarks === false ? () => {} : every(cluster.clock, BOOKMARK_EVERY_MS, bookmark),
+    options.timeoutSeconds === undefined
+      ? () => {}
+      : cluster.clock.after(options.timeoutSeconds * 1000, () => {
+          if (options.bookmarks !== false) bookmark();
+          queue.end();
+        }),
+  ];
   return () => {
-    cancel();
+    for (const cancel of cancels) cancel();
     stopWatch();
     cluster.active--;
   };
@@ -273,9 +294,15 @@ class EventQueue<T extends KubeObject> {
   }
 }
 
+/** Refusals become what a remote store would have thrown; anything else is not ours to dress up. */
 function asKubeError(error: unknown): unknown {
-  if (error instanceof ApiError) return new KubeError(error.toStatus(), { cause: error });
-  if (error instanceof CompactedError) return new KubeError(expired(error.message).toStatus(), { cause: error });
-  if (error instanceof KubeError || (error instanceof Error && error.name === 'AbortError')) return error;
-  return error instanceof Error ? new KubeError(internalError(error).toStatus(), { cause: error }) : error;
+  const refusal = refusalOf(error);
+  return refusal ? new KubeError(refusal.toStatus(), { cause: error }) : error;
+}
+
+function refusalOf(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  if (error instanceof CompactedError) return expired(error.message);
+  if (error instanceof SelectorError) return badRequest(error.message);
+  return undefined;
 }

@@ -45,10 +45,10 @@ export async function change(
       const now = tx.get(key);
       if (!now || now.rv !== stored.rv) return RACE;
       commit(tx, attributes, context.admission);
-      const written = tx.put(key, toStored(resource, draft.object));
-      if (!isFinished(draft.object)) return served(resource, written);
+      if (!isFinished(draft.object)) return served(resource, tx.put(key, toStored(resource, draft.object)));
       const removed = tx.delete(key);
-      return served(resource, removed ?? written);
+      draft.object.metadata.resourceVersion = String(removed?.rv ?? stored.rv);
+      return draft.object;
     });
     if (result !== RACE) return result;
   }

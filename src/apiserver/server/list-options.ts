@@ -63,15 +63,6 @@ export function parseListOptions(query: URLSearchParams, resource: Resource, rou
     }
   }
   if (errors.length > 0) throw invalid('meta.k8s.io', 'ListOptions', '', errors);
-  if (version && !/^\d+$/.test(version)) {
-    throw invalid('meta.k8s.io', 'ListOptions', '', [
-      field.invalid(
-        'resourceVersion',
-        version,
-        `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
-      ),
-    ]);
-  }
   if (token && version && version !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
@@ -81,12 +72,18 @@ export function parseListOptions(query: URLSearchParams, resource: Resource, rou
     fields: route.name ? { ...fields, name: route.name } : fields,
     limit: integer(query, 'limit') || undefined,
     continue: token || undefined,
-    resourceVersion: version === '' ? undefined : Number(version),
+    resourceVersion: version === '' ? undefined : parseVersion(version),
     match: (match || undefined) as ListOptions['match'],
     timeoutSeconds: integer(query, 'timeoutSeconds'),
     bookmarks: isTrue(query.get('allowWatchBookmarks')),
     sendInitialEvents: sendInitial === null ? undefined : isTrue(sendInitial),
   };
+}
+
+export function parseVersion(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  const detail = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+  throw invalid('meta.k8s.io', 'ListOptions', '', [field.invalid('resourceVersion', text, detail)]);
 }
 
 function labelsOf(text: string | null): LabelSelector {

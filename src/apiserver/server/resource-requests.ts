@@ -8,8 +8,8 @@ import { methodNotAllowed, unknownPath } from '../status.ts';
 import { EVERY_SHAPE, includeOf, pretty, sendObject, sendStatusOr, sendYaml } from './answer.ts';
 import { type Call, readDelete, readPatch, readWrite } from './call.ts';
 import type { Exchange } from './exchange.ts';
-import { readList, renderList } from './list.ts';
-import { parseListOptions } from './list-options.ts';
+import { readList, renderList, waitFor } from './list.ts';
+import { parseListOptions, parseVersion } from './list-options.ts';
 import type { ResourceRoute } from './route.ts';
 import { serveSubresource } from './subresources.ts';
 import { serveWatch } from './watch.ts';
@@ -39,8 +39,11 @@ export async function serveResource(
   if (isReview(resource.kind)) return serveReview(call);
   if (resource.namespaced && !route.namespace && (route.name || route.verb === 'create')) throw unknownPath();
   switch (route.verb) {
-    case 'get':
+    case 'get': {
+      const version = exchange.query.get('resourceVersion');
+      if (version) await waitFor(cluster, parseVersion(version));
       return sendObject(call, 200, cluster.operations.get(resource, route.namespace, route.name));
+    }
     case 'list':
       return serveList(call);
     case 'watch':

@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject } from '../../api/object.ts';
+import { every } from '../../clock.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
@@ -71,7 +72,7 @@ export async function serveWatch(
     return;
   }
   const seconds = options.timeoutSeconds || 1800 + Math.floor(context.random.float() * 1800);
-  const bookmarks = options.bookmarks ? every(context, BOOKMARK_EVERY_MS, () => stream.bookmark(store.rv)) : () => {};
+  const bookmarks = options.bookmarks ? every(clock, BOOKMARK_EVERY_MS, () => stream.bookmark(store.rv)) : () => {};
   await new Promise<void>((resolve) => {
     const end = () => {
       cancel();
@@ -89,18 +90,6 @@ export async function serveWatch(
   bookmarks();
   stop();
   stream.end();
-}
-
-function every(context: ClusterContext, ms: number, action: () => void): () => void {
-  let cancel = () => {};
-  const next = () => {
-    cancel = context.clock.after(ms, () => {
-      action();
-      next();
-    });
-  };
-  next();
-  return () => cancel();
 }
 
 /** One plain JSON line per change and type, shared by all watchers that want it as it is stored. */
