@@ -2,12 +2,15 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, rm, stat } from 'node:fs/promises';
 import { RookeryError } from '../../errors.ts';
+import { mustBeClosed } from './open-files.ts';
 
 /**
  * Copies the closed store `from` to the new file `to` (shared blocks where the file system can). What is still in a
- * write-ahead log would be lost, so a store that was not closed is refused.
+ * write-ahead log would be lost, so a store that was not closed is refused. Settings (`meta`) are copied too: a template should hold no sealed values
+ * and no keys, else all its copies share them.
  */
 export async function cloneStore(from: string, to: string): Promise<void> {
+  mustBeClosed(from);
   const wal = await stat(`${from}-wal`).catch(() => undefined);
   if (wal && wal.size > 0) {
     throw new RookeryError('store.open', `${from} cannot be copied: it is open or was not closed cleanly`, {
@@ -21,6 +24,7 @@ export async function cloneStore(from: string, to: string): Promise<void> {
 
 /** Removes a closed store and what SQLite keeps beside it; nothing to remove is fine. */
 export async function dropStore(file: string): Promise<void> {
+  mustBeClosed(file);
   // The log first: left behind alone it would be replayed into the next store of that name.
   for (const path of [`${file}-wal`, `${file}-shm`, file]) await rm(path, { force: true });
 }

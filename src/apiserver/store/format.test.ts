@@ -150,6 +150,7 @@ describe('cloning and dropping', () => {
     await store.write((tx) => tx.put(key, object()));
     const copy = join(dir, 'copy.db');
     await expect(cloneStore(file, copy)).rejects.toMatchObject({ code: 'store.open' });
+    await expect(dropStore(file)).rejects.toMatchObject({ code: 'store.open' });
     await store.close();
     await cloneStore(file, copy);
     await expect(cloneStore(file, copy)).rejects.toMatchObject({ code: 'EEXIST' });

@@ -6,6 +6,7 @@ import { busy, closed, storeFailure } from './failure.ts';
 import { type Connection, openFile } from './format.ts';
 import { Log } from './log.ts';
 import { Meta } from './meta.ts';
+import { openFiles } from './open-files.ts';
 import { DEFAULT_RETENTION, Retention, type RetentionPolicy } from './retention.ts';
 import {
   type ChangeEvent,
@@ -35,9 +36,6 @@ export interface StoreOptions {
   /** How much history is kept; `false`: all, until `compact` is called. */
   retention?: RetentionPolicy | false;
 }
-
-/** Closing any descriptor of a file drops the process's locks on it (POSIX), so a second open must not get that far. */
-const openFiles = new Set<string>();
 
 /** Opens (and makes, when missing) the store in `file`; `:memory:` is one that vanishes. */
 export function openStore(file: string, options: StoreOptions): Store {

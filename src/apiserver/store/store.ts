@@ -115,7 +115,10 @@ export interface Store {
    * store does this by itself as its retention says.
    */
   compact(rv: number): Promise<void>;
-  /** Settings and secrets of the store itself (keys, ids), not objects: survive with the file. */
+  /**
+   * Settings and secrets of the store itself (keys, ids), not objects: survive with the file. `set` is durable when it
+   * returns; inside a write function, when that is.
+   */
   meta: { get(name: string): string | undefined; set(name: string, value: string): void };
   /** Finishes what is queued; watches just end. */
   close(): Promise<void>;
