@@ -1,34 +1,42 @@
-/** Adds the values of Go's `+enum` types to the fields that have such a type; the published documents leave them out. */
-import type { GoPackage } from './go-types.ts';
+/**
+ * Values of enumerated fields. The published documents leave them out (a real server adds them), but the Go code they
+ * are made from has them: `pkg/generated/openapi`, read by line.
+ */
+import { readFileSync } from 'node:fs';
+import { kubernetes } from './modules.ts';
+
+/** Last parts of package and name (`core_v1_Container`) → field → values. */
+type Enums = Map<string, Map<string, string[]>>;
 
 // biome-ignore lint/suspicious/noExplicitAny: raw OpenAPI
 type Raw = Record<string, any>;
 
-/** Short import names upstream uses for the packages that own enum types. */
-const IMPORTS: Record<string, string> = {
-  v1: 'io.k8s.api.core.v1',
-  corev1: 'io.k8s.api.core.v1',
-  core: 'io.k8s.api.core.v1',
-};
+let enums: Enums | undefined;
 
-export function addEnums(definitions: [string, Raw][], own: GoPackage, packageOf: (prefix: string) => GoPackage): void {
-  for (const [name, schema] of definitions) {
-    const struct = own.structs.get(name.slice(name.lastIndexOf('.') + 1));
-    if (!struct || !schema.properties) continue;
-    for (const field of struct.values()) {
-      const property = schema.properties[field.json] as Raw | undefined;
-      if (!property) continue;
-      const list = field.type.startsWith('[]');
-      const values = enumOf(list ? field.type.slice(2) : field.type, own, packageOf);
-      const target = list ? (property.items as Raw | undefined) : property;
-      if (values && target?.type === 'string') target.enum = values;
+function readEnums(): Enums {
+  const result: Enums = new Map();
+  let fields = new Map<string, string[]>();
+  let field = '';
+  const file = `${kubernetes()}/pkg/generated/openapi/zz_generated.openapi.go`;
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const open = /^func schema_(\w+)\(/.exec(line);
+    if (open) {
+      fields = new Map();
+      result.set((open[1] as string).split('_').slice(-3).join('_'), fields);
     }
+    field = /^\t{5}"([^"]+)": \{$/.exec(line)?.[1] ?? field;
+    const values = /^\t+Enum:\s+\[\]interface\{\}\{(.*)\},$/.exec(line);
+    if (values) fields.set(field, JSON.parse(`[${values[1]}]`));
   }
+  return result;
 }
 
-function enumOf(type: string, own: GoPackage, packageOf: (prefix: string) => GoPackage): string[] | undefined {
-  const [left, right] = type.split('.') as [string, string | undefined];
-  if (right === undefined) return own.enums.get(left);
-  const prefix = IMPORTS[left];
-  return prefix ? packageOf(prefix).enums.get(right) : undefined;
+/** Adds the values to a definition such as `io.k8s.api.core.v1.Container`. */
+export function addEnums(name: string, schema: Raw): void {
+  enums ??= readEnums();
+  for (const [field, values] of enums.get(name.split('.').slice(-3).join('_')) ?? []) {
+    const property = schema.properties?.[field] as Raw | undefined;
+    const target = property?.type === 'array' ? (property.items as Raw) : property;
+    if (target?.type === 'string') target.enum = values;
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * What only the Go types say: whether a field is dropped when empty, whether it is inlined in JSON, and which strings
- * an enumerated type allows. Reads `types*.go` by line; upstream's formatter keeps them regular.
+ * What only the Go types say: whether a field is dropped when empty, and whether it is inlined in JSON. Reads the
+ * package by line; upstream's formatter keeps it regular.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -17,8 +17,6 @@ export interface GoField {
 export interface GoPackage {
   /** struct name → protobuf field number → field */
   structs: Map<string, Map<number, GoField>>;
-  /** Type marked `+enum` → its values. */
-  enums: Map<string, string[]>;
   /** Named types that are not structs: `Verbs` → `[]string`. */
   aliases: Map<string, string>;
 }
@@ -26,13 +24,10 @@ export interface GoPackage {
 const FIELD = /^\t(?:(\w+)\s+)?(\*?)(\S+)\s+`(.*)`/;
 
 export function readGoPackage(dir: string): GoPackage {
-  const result: GoPackage = { structs: new Map(), enums: new Map(), aliases: new Map() };
-  const enumTypes = new Set<string>();
-  const values = new Map<string, string[]>();
+  const result: GoPackage = { structs: new Map(), aliases: new Map() };
   for (const file of readdirSync(dir).sort()) {
     if (!file.endsWith('.go') || file.endsWith('_test.go') || /^(generated|zz_)/.test(file)) continue;
     let struct: Map<number, GoField> | undefined;
-    let sawEnumMarker = false;
     for (const line of readFileSync(`${dir}/${file}`, 'utf8').split('\n')) {
       const open = /^type (\w+) struct \{/.exec(line);
       if (open) {
@@ -42,25 +37,10 @@ export function readGoPackage(dir: string): GoPackage {
         if (line === '}') struct = undefined;
         else readField(line, struct);
       } else {
-        const alias = /^type (\w+) (\[\]\S+|map\S+|string)$/.exec(line);
-        if (alias) {
-          result.aliases.set(alias[1] as string, alias[2] as string);
-          if (sawEnumMarker) enumTypes.add(alias[1] as string);
-        }
-        const constant = /^\s*(?:const )?\w+\s+(\w+)\s*=\s*"([^"]*)"/.exec(line);
-        if (constant) {
-          const known = values.get(constant[1] as string) ?? [];
-          known.push(constant[2] as string);
-          values.set(constant[1] as string, known);
-        }
+        const alias = /^type (\w+) (\[\]\S+|map\S+)$/.exec(line);
+        if (alias) result.aliases.set(alias[1] as string, alias[2] as string);
       }
-      if (/^\/\/ \+enum\s*$/.test(line)) sawEnumMarker = true;
-      else if (!line.startsWith('//')) sawEnumMarker = false;
     }
-  }
-  for (const name of enumTypes) {
-    const allowed = values.get(name);
-    if (allowed) result.enums.set(name, [...new Set(allowed)].sort());
   }
   return result;
 }

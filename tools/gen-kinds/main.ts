@@ -56,8 +56,8 @@ for (const prefix of [...prefixes].sort()) {
   const own = [...definitions.schemas]
     .filter(([name]) => packageOf(name) === prefix)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  addEnums(own, goPackage(prefix), goPackage);
   const entries = own.map(([name, schema]): [string, unknown] => {
+    addEnums(name, schema);
     const gvk = definitions.kinds.get(name);
     return [name.slice(prefix.length + 1), gvk ? { ...schema, gvk: [gvk.group, gvk.version, gvk.kind] } : schema];
   });
