@@ -9,7 +9,7 @@ import { unauthorized } from '../status.ts';
 import { certifiedIdentity, parseBundle } from './client-certificate.ts';
 import { ANONYMOUS, type Authorizer, type Identity } from './identity.ts';
 import { type Impersonation, impersonate } from './impersonation.ts';
-import { type ServiceAccountTokens, TokenError, type VerifiedToken } from './service-account-tokens.ts';
+import { INVALID_TOKEN, type ServiceAccountTokens, TokenError, type VerifiedToken } from './service-account-tokens.ts';
 
 const CACHE_MS = 10_000;
 const CACHE_SIZE = 1000;
@@ -75,10 +75,10 @@ export class Authenticator {
     if (known) {
       // Static tokens are for this server and no other audience.
       const accepted = audiences ? audiences.filter((a) => own.includes(a)) : own;
-      if (!accepted.length) throw new TokenError('token is not valid for the requested audiences');
+      if (!accepted.length) throw new TokenError(INVALID_TOKEN);
       return { identity: known, audiences: accepted, expires: Number.POSITIVE_INFINITY };
     }
-    if (!this.#options.tokens.recognises(token)) throw new TokenError('invalid bearer token');
+    if (!this.#options.tokens.recognises(token)) throw new TokenError(INVALID_TOKEN);
     return this.#options.tokens.verify(token, audiences);
   }
 

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../api/object.ts';
-import { forbidden } from '../status.ts';
+import { forbidden, notFound } from '../status.ts';
 import { type Identity, MASTERS } from './identity.ts';
 import { compact, type PolicyRule, quotedList, ruleText, uncovered } from './policy-rule.ts';
 import type { RbacAuthorizer } from './rbac.ts';
@@ -51,7 +51,10 @@ export function checkEscalation(
   const role = object.roleRef ?? {};
   const roles = RESOURCES[role.kind];
   if (roles && ask('bind', roles, role.name)) return;
-  const message = missingRights(authorizer, identity, namespace, authorizer.rulesOf(role, namespace));
+  const rules = authorizer.rulesOf(role, namespace);
+  // Upstream names the binding's resource here, not the role's.
+  if (!rules) throw notFound({ group: GROUP, resource, name: role.name });
+  const message = missingRights(authorizer, identity, namespace, rules);
   if (message) refuse(message);
 }
 

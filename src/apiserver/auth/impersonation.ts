@@ -32,7 +32,7 @@ export function readImpersonation(distinct: NodeJS.Dict<string[]> | IncomingHttp
     if (name.startsWith(EXTRA)) extra[unescaped(name.slice(EXTRA.length))] = values(name);
   }
   if (!user && (groups.length || uid || Object.keys(extra).length)) {
-    throw badRequest(`requested ${JSON.stringify({ groups, uid, extra })} without impersonating a user`);
+    throw badRequest(`requested ${goReferences(groups, extra, uid)} without impersonating a user`);
   }
   return user ? { user, groups, extra, ...(uid ? { uid } : {}) } : undefined;
 }
@@ -70,4 +70,15 @@ function unescaped(key: string): string {
   } catch {
     return key.toLowerCase();
   }
+}
+
+/** What was asked for, as Go prints the list of object references upstream keeps it in. */
+function goReferences(groups: string[], extra: Record<string, string[]>, uid: string | undefined): string {
+  const version = `${AUTHENTICATION}/v1`;
+  const references = [
+    ...groups.map((group) => `{Group  ${group}    }`),
+    ...Object.entries(extra).flatMap(([key, values]) => values.map((v) => `{UserExtra  ${v}  ${version}  ${key}}`)),
+    ...(uid ? [`{UID  ${uid}  ${version}  }`] : []),
+  ];
+  return `[${references.join(' ')}]`;
 }

@@ -4,7 +4,7 @@
  * fresh: a decision is a few map look-ups. `close` returns to the state of before the first question.
  */
 import type { KubeObject } from '../../api/object.ts';
-import { notFound, qualified } from '../status.ts';
+import { qualified } from '../status.ts';
 import type { ChangeEvent, Store, Stored } from '../store/store.ts';
 import { type Attributes, type Authorizer, type Decision, type Identity, MASTERS } from './identity.ts';
 import { allows, type CompiledRule, compileRule, type PolicyRule } from './policy-rule.ts';
@@ -70,11 +70,9 @@ export class RbacAuthorizer implements Authorizer {
     return result;
   }
 
-  /** The rules a roleRef stands for; 404 when there is no such role. */
-  rulesOf(role: RoleRef, namespace: string): PolicyRule[] {
-    const rules = this.#rules(this.#awake(), role, namespace);
-    if (rules) return rules.map((rule) => rule.source);
-    throw notFound({ group: GROUP, resource: role.kind === 'Role' ? 'roles' : 'clusterroles', name: role.name });
+  /** The rules a roleRef stands for; undefined when there is no such role. */
+  rulesOf(role: RoleRef, namespace: string): PolicyRule[] | undefined {
+    return this.#rules(this.#awake(), role, namespace)?.map((rule) => rule.source);
   }
 
   close(): void {

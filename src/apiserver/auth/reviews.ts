@@ -2,14 +2,14 @@
  * Kinds that are questions, not objects: POST one, get it back with `status` filled in; nothing is stored.
  * TokenReview and SelfSubjectReview say who someone is, the access reviews what they may do.
  */
-import type { KubeObject } from '../../api/object.ts';
+import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import { type Clock, rfc3339 } from '../../clock.ts';
-import { badRequest, type FieldError, field, invalid } from '../status.ts';
+import { ApiError, badRequest, type FieldError, field, invalid } from '../status.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Attributes, Authorizer, Identity } from './identity.ts';
 import type { PolicyRule } from './policy-rule.ts';
 import { aggregated, type RuleSet } from './rbac.ts';
-import { TokenError } from './service-account-tokens.ts';
+import { INVALID_TOKEN, TokenError } from './service-account-tokens.ts';
 
 const GROUP = 'authorization.k8s.io';
 
@@ -42,7 +42,13 @@ export function isReview(kind: string): boolean {
 export function review(kind: string, object: KubeObject, context: ReviewContext): KubeObject {
   const answer = REVIEWS[kind];
   if (!answer) throw badRequest(`${kind} is not a review`);
-  return answer(object, context);
+  return answer({ ...object, metadata: tidy(object.metadata ?? {}, context.namespace) }, context);
+}
+
+/** Clients send `creationTimestamp: null`, which Go reads as absent; the namespace of the URL goes without saying. */
+function tidy(metadata: ObjectMeta, namespace: string): ObjectMeta {
+  const given = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null && value !== ''));
+  return namespace ? { namespace, ...given } : given;
 }
 
 function tokenReview(object: KubeObject, context: ReviewContext): KubeObject {
@@ -57,7 +63,9 @@ function tokenReview(object: KubeObject, context: ReviewContext): KubeObject {
     };
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
-    return { ...object, status: { user: {}, error: error.message } };
+    // Upstream asks several authenticators and reports what each of them said.
+    const said = error.message === INVALID_TOKEN ? INVALID_TOKEN : `[${INVALID_TOKEN}, ${error.message}]`;
+    return { ...object, status: { user: {}, error: said } };
   }
 }
 
@@ -81,15 +89,21 @@ function userInfo({ user, uid, groups, extra }: Identity): Record<string, unknow
 
 function accessReview(object: KubeObject, context: ReviewContext, subject: Identity): KubeObject {
   const errors = accessErrors(object);
-  if (errors.length) throw invalid(GROUP, object.kind, '', errors);
+  if (errors.length) throw invalidReview(errors);
   if (object.kind === 'LocalSubjectAccessReview') {
     if (!context.namespace) throw badRequest('namespace is required on this type: ');
-    if (context.namespace !== object.metadata?.namespace) {
+    if (context.namespace !== object.metadata.namespace) {
       throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${context.namespace}`);
     }
   }
   const { allowed, reason } = context.authorizer.authorize(subject, attributesOf(object.spec));
   return { ...object, status: { allowed, ...(reason ? { reason } : {}) } };
+}
+
+/** Upstream leaves the kind out of these; `kubectl auth can-i` prints the message as it is. */
+function invalidReview(errors: FieldError[]): ApiError {
+  const { code, reason, message, details } = invalid(GROUP, '', '', errors);
+  return new ApiError(code, reason, message, { group: GROUP, causes: details?.causes });
 }
 
 function subjectOf({ spec = {} }: KubeObject): Identity {
@@ -117,7 +131,7 @@ function accessErrors(object: KubeObject): FieldError[] {
   const path = spec.nonResourceAttributes;
   if (resource && path) {
     const detail = 'cannot be specified in combination with resourceAttributes';
-    errors.push(field.invalid('spec.nonResourceAttributes', path, detail));
+    errors.push(field.invalid('spec.nonResourceAttributes', goShown(path), detail));
   }
   if (!resource && !path) {
     const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
@@ -135,15 +149,20 @@ function accessErrors(object: KubeObject): FieldError[] {
       field.invalid('metadata', object.metadata, local ? 'must be empty except for namespace' : 'must be empty'),
     );
   }
-  if (local && resource && (resource.namespace ?? '') !== (object.metadata?.namespace ?? '')) {
+  if (local && resource && (resource.namespace ?? '') !== (object.metadata.namespace ?? '')) {
     errors.push(
       field.invalid('spec.resourceAttributes.namespace', resource.namespace ?? '', 'must match metadata.namespace'),
     );
   }
   if (local && path) {
-    errors.push(field.invalid('spec.nonResourceAttributes', path, 'disallowed on this kind of request'));
+    errors.push(field.invalid('spec.nonResourceAttributes', goShown(path), 'disallowed on this kind of request'));
   }
   return errors;
+}
+
+/** The value as upstream's internal type prints. */
+function goShown({ path = '', verb = '' }: { path?: string; verb?: string }): object {
+  return { Path: path, Verb: verb };
 }
 
 function selectorErrors(
@@ -161,12 +180,8 @@ function selectorErrors(
   return [field.required(`${path}.requirements`, detail)];
 }
 
-/** Clients send `creationTimestamp: null`, which Go reads as empty. */
-function emptyMetadata({ metadata = {} }: KubeObject, namespaceAllowed: boolean): boolean {
-  return Object.entries(metadata).every(
-    ([name, value]) =>
-      value === null || value === '' || name === 'managedFields' || (namespaceAllowed && name === 'namespace'),
-  );
+function emptyMetadata({ metadata }: KubeObject, namespaceAllowed: boolean): boolean {
+  return Object.keys(metadata).every((name) => name === 'managedFields' || (namespaceAllowed && name === 'namespace'));
 }
 
 function rulesReview(object: KubeObject, context: ReviewContext): KubeObject {
@@ -176,7 +191,7 @@ function rulesReview(object: KubeObject, context: ReviewContext): KubeObject {
   return {
     apiVersion: object.apiVersion,
     kind: object.kind,
-    metadata: { creationTimestamp: null },
+    metadata: {},
     spec: {},
     status: {
       resourceRules: rules.filter((rule) => rule.resources?.length).map(resourceRule),

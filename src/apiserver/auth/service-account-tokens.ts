@@ -46,6 +46,9 @@ export interface VerifiedToken {
   binding?: TokenBinding;
 }
 
+/** All that is said about a token that is none of ours. */
+export const INVALID_TOKEN = 'invalid bearer token';
+
 /** Why a token is refused; never shown to an unauthenticated client, but TokenReview reports it. */
 export class TokenError extends Error {
   override readonly name = 'TokenError';

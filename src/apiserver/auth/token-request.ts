@@ -84,7 +84,8 @@ function bound(store: Store, namespace: string, account: string, ref: BoundObjec
   if (type === 'Secret') return { secret: check(found(store, '/secrets', namespace, name)) };
   if (type === 'Node') return { node: check(found(store, '/nodes', '', name)) };
   if (type !== 'Pod') {
-    throw badRequest(`cannot bind token to object of type ${ref.apiVersion}, Kind=${ref.kind}`);
+    const version = ref.apiVersion?.includes('/') ? ref.apiVersion : `/${ref.apiVersion ?? ''}`;
+    throw badRequest(`cannot bind token to object of type ${version}, Kind=${ref.kind}`);
   }
   const pod = found(store, '/pods', namespace, name);
   if (pod.spec?.serviceAccountName !== account) {

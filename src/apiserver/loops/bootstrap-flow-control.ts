@@ -88,7 +88,7 @@ function workload(name: string, precedence: number, subjects: string[]): Schema 
 
 function object(kind: string, name: string, spec: object): KubeObject {
   const annotations = { 'apf.kubernetes.io/autoupdate-spec': 'true' };
-  return { apiVersion: API_VERSION, kind, metadata: { name, annotations }, spec };
+  return { apiVersion: API_VERSION, kind, metadata: { name, generation: 1, annotations }, spec };
 }
 
 function levelSpec({ shares, lendable, queues, hand }: (typeof LEVELS)[string]): object {

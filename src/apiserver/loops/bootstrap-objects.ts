@@ -28,6 +28,7 @@ export function bootstrapObjects(parameters: BootstrapParameters): KubeObject[] 
     ...NAMESPACES.flatMap((namespace) => namespaceDefaultObjects(parameters.rootCa).map((o) => inside(namespace, o))),
     serviceCidr(parameters),
     ...kubernetesService(parameters),
+    kubernetesAddress(parameters),
     authenticationConfig(parameters),
     ...priorityClasses(),
     ...bootstrapFlowControl(),
@@ -76,12 +77,26 @@ function kubernetesService({ address, port, serviceCidr = DEFAULT_CIDR }: Bootst
     {
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
-      metadata: { ...place, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+      metadata: { ...place, generation: 1, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
       addressType: 'IPv4',
       endpoints: [{ addresses: [address], conditions: { ready: true } }],
       ports: [slicePort],
     },
   ];
+}
+
+/** The service's address counts as taken. */
+function kubernetesAddress({ serviceCidr = DEFAULT_CIDR }: BootstrapParameters): KubeObject {
+  const labels = {
+    'ipaddress.kubernetes.io/ip-family': 'IPv4',
+    'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+  };
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IPAddress',
+    metadata: { name: firstAddress(serviceCidr), labels },
+    spec: { parentRef: { resource: 'services', namespace: 'default', name: 'kubernetes' } },
+  };
 }
 
 /** Where extension API servers learn whom to trust. */
@@ -98,7 +113,7 @@ function priorityClasses(): KubeObject[] {
   const make = (name: string, value: number, description: string): KubeObject => ({
     apiVersion: 'scheduling.k8s.io/v1',
     kind: 'PriorityClass',
-    metadata: { name },
+    metadata: { name, generation: 1 },
     value,
     description,
     preemptionPolicy: 'PreemptLowerPriority',

@@ -10,7 +10,7 @@ export async function recordWarning(
   reason: string,
   message: string,
 ): Promise<void> {
-  const { name = '', namespace, uid, resourceVersion } = about.metadata;
+  const { name = '', namespace, uid } = about.metadata;
   // Events about cluster-scoped objects live in `default`, as client-go's recorder puts them.
   const home = namespace || 'default';
   const now = context.clock.now();
@@ -18,7 +18,7 @@ export async function recordWarning(
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name: `${name}.${context.random.bytes(8).toString('hex')}`, namespace: home },
-    involvedObject: { kind: about.kind, apiVersion: about.apiVersion, name, namespace, uid, resourceVersion },
+    involvedObject: { kind: about.kind, apiVersion: about.apiVersion, name, namespace, uid },
     reason,
     message,
     type: 'Warning',

@@ -7,6 +7,7 @@ let cluster: TestCluster;
 
 beforeEach(async () => {
   cluster = new TestCluster();
+  await cluster.create(namespace('default'));
   await cluster.create(namespace('n'));
   await cluster.create(namespace('m'));
 });
@@ -175,6 +176,7 @@ test('cluster-scoped owners own in every namespace; namespaced ones own nothing 
   const odd = await cluster.create({ ...role, metadata: { name: 'odd', ownerReferences: [ownerRef(local)] } });
   await cluster.delete(owner);
   await gone(child);
+  await cluster.until(() => cluster.context.store.count('/events', 'default') === 1, 'an event about the odd one');
   await cluster.delete(local);
   await cluster.settle();
   expect(there(odd)).toBe(true);

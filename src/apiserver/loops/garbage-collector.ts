@@ -149,11 +149,11 @@ class GarbageCollector {
   async #collect(resource: Resource, key: Key, object: KubeObject): Promise<void> {
     const refs = object.metadata.ownerReferences ?? [];
     const states = refs.map((ref) => this.#owners.state(ref, key));
-    if (states.includes('undecided')) {
-      this.#undecided.add(keyText(key));
-      return;
+    for (const [i, ref] of refs.entries()) {
+      if (states[i] === 'dangling' || states[i] === 'misplaced') await this.#reportForeign(object, ref);
     }
-    for (const [i, ref] of refs.entries()) if (states[i] === 'dangling') await this.#reportForeign(object, ref);
+    if (states.includes('unknown')) this.#undecided.add(keyText(key));
+    if (states.includes('unknown') || states.includes('misplaced')) return;
     const solid = refs.filter((_, i) => states[i] === 'solid');
     if (solid.length === refs.length) return;
     // References to owners that wait for this object go too: it stays, and they must not wait forever.
@@ -217,8 +217,8 @@ class GarbageCollector {
 
   /** An owner that exists, but in another namespace, is a mistake worth telling about; it counts as absent. */
   async #reportForeign(object: KubeObject, ref: OwnerReference): Promise<void> {
-    const { namespace } = object.metadata;
-    if (!namespace || this.#gone.has(ref.uid) || !(await this.#owners.existsElsewhere(ref))) return;
+    const { namespace = '' } = object.metadata;
+    if (this.#gone.has(ref.uid) || !(await this.#owners.existsElsewhere(ref))) return;
     const owner = `[${ref.apiVersion}/${ref.kind}, namespace: ${namespace}, name: ${ref.name}, uid: ${ref.uid}]`;
     const message = `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}`;
     await recordWarning(this.#context, 'garbage-collector-controller', object, 'OwnerRefInvalidNamespace', message);

@@ -8,9 +8,10 @@ export const FOREGROUND = 'foregroundDeletion';
 
 /**
  * `solid`: there. `waiting`: in foreground deletion, until its dependents are gone. `dangling`: not there, or another
- * object of that name. `undecided`: cannot be said, so nothing may be deleted for it.
+ * object of that name. `unknown`: its kind is not served, so nobody can say. `misplaced`: in a namespace, while the
+ * dependent is in none, so nobody can say which one is meant.
  */
-export type OwnerState = 'solid' | 'waiting' | 'dangling' | 'undecided';
+export type OwnerState = 'solid' | 'waiting' | 'dangling' | 'unknown' | 'misplaced';
 
 export class OwnerLookup {
   readonly #context: LoopContext;
@@ -21,9 +22,8 @@ export class OwnerLookup {
 
   state(ref: OwnerReference, key: Key): OwnerState {
     const resource = this.#resourceOf(ref);
-    if (!resource) return 'undecided';
-    // A cluster-scoped object cannot have an owner in a namespace: nobody can tell which one is meant, so it stays.
-    if (resource.namespaced && !key.namespace) return 'undecided';
+    if (!resource) return 'unknown';
+    if (resource.namespaced && !key.namespace) return 'misplaced';
     const owner = this.find(ref, key)?.object();
     if (!owner || owner.metadata.uid !== ref.uid) return 'dangling';
     return isDeletingDependents(owner) ? 'waiting' : 'solid';
