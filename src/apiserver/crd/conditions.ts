@@ -18,8 +18,16 @@ export function crdConditions(crd: Crd, others: Iterable<Crd>, now: string): Crd
   const policy = approvalPolicy(crd);
   if (policy) setCondition(conditions, policy, now);
   else remove(conditions, 'KubernetesAPIApprovalPolicyConformant');
+  if (crd.metadata.deletionTimestamp) setCondition(conditions, TERMINATING, now);
   return { ...crd.status, conditions, acceptedNames: names, storedVersions: crd.status?.storedVersions ?? [] };
 }
+
+const TERMINATING: CrdCondition = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+};
 
 function remove(conditions: CrdCondition[], type: string): void {
   const index = conditions.findIndex((c) => c.type === type);

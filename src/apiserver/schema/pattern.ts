@@ -5,27 +5,60 @@
 import { RE2JS } from 're2js';
 
 const LIMIT = 2000;
-const compiled = new Map<string, RE2JS | Error>();
 
-/** The compiled pattern, or the error it does not compile with. */
-export function compilePattern(pattern: string): RE2JS | Error {
+interface Compiled {
+  re: RE2JS | Error;
+  /** The same pattern for the native engine, where that cannot be slow or differ; some hundred times faster. */
+  native?: RegExp;
+}
+
+const compiled = new Map<string, Compiled>();
+
+function lookup(pattern: string): Compiled {
   let entry = compiled.get(pattern);
   if (entry === undefined) {
-    try {
-      entry = RE2JS.compile(pattern);
-    } catch (error) {
-      entry = new Error(goMessage(error));
-    }
+    entry = compile(pattern);
     if (compiled.size >= LIMIT) compiled.delete(compiled.keys().next().value as string);
     compiled.set(pattern, entry);
   }
   return entry;
 }
 
+function compile(pattern: string): Compiled {
+  try {
+    return { re: RE2JS.compile(pattern), native: nativeForm(pattern) };
+  } catch (error) {
+    return { re: new Error(goMessage(error)) };
+  }
+}
+
+/** The compiled pattern, or the error it does not compile with. */
+export function compilePattern(pattern: string): RE2JS | Error {
+  return lookup(pattern).re;
+}
+
+/** Texts the native engine may see: with at most two repetitions its work is at most the square of this. */
+const NATIVE_LENGTH = 512;
+
 /** Whether the pattern is found anywhere in the text; the error of the pattern itself where it has one. */
 export function matchesPattern(pattern: string, text: string): boolean | Error {
-  const re = compilePattern(pattern);
-  return re instanceof Error ? re : re.matcher(text).find();
+  const { re, native } = lookup(pattern);
+  if (native !== undefined && text.length <= NATIVE_LENGTH) return native.test(text);
+  return re instanceof Error ? re : re.test(text);
+}
+
+const CLASS = '\\[\\^?(?:[A-Za-z0-9_ :,@%+=~/.*?#!&;<>"\'(){}|$-]|\\\\[-.\\\\/_*+?$])+\\]';
+const LITERAL = '[A-Za-z0-9_ :,@%=~/#!&;<>"\'-]|\\\\[-.\\\\/*+?$(){}|^[\\]]';
+const SIMPLE = new RegExp(`^\\^(?:(?:${CLASS}|${LITERAL})(?:[*+?]|\\{\\d{1,3}(?:,\\d{0,3})?\\})?)*\\$?$`);
+
+/** Anchored sequences of ASCII classes and letters, without groups: both engines agree on those. */
+function nativeForm(pattern: string): RegExp | undefined {
+  if (!SIMPLE.test(pattern) || (pattern.match(/[*+]|,\}/g) ?? []).length > 2) return undefined;
+  try {
+    return new RegExp(pattern, 'u');
+  } catch {
+    return undefined;
+  }
 }
 
 function goMessage(error: unknown): string {

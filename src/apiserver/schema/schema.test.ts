@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkTypes } from './check-types.ts';
 import { applyDefaults, copy } from './defaults.ts';
 import { validateListTypes } from './list-type.ts';
+import { compilePattern, matchesPattern } from './pattern.ts';
 import { prune, pruneResource } from './prune.ts';
 import type { Schema } from './schema.ts';
 import { validate } from './validate.ts';
@@ -244,6 +245,23 @@ describe('properties', () => {
       fc.property(anySchema, anyValue, (schema, value) => {
         expect(validate(value, schema, '', copy(value))).toEqual([]);
       }),
+    );
+  });
+});
+
+describe('patterns', () => {
+  it('mean the same whichever engine runs them', () => {
+    const part = fc.constantFrom('[a-c]', '[^a]', 'a', '\\.', '[a-z-]', '[.]', '-');
+    const many = fc.constantFrom('', '', '', '?', '{1,2}', '+', '*');
+    const pattern = fc.tuple(fc.array(fc.tuple(part, many).map((p) => p.join('')), { maxLength: 4 }), fc.constantFrom('', '$'));
+    fc.assert(
+      fc.property(pattern, fc.string({ unit: fc.constantFrom('a', 'b', 'z', '.', '-', '\n', '😀'), maxLength: 6 }), ([parts, end], text) => {
+        const source = `^${parts.join('')}${end}`;
+        const re = compilePattern(source);
+        if (re instanceof Error) throw re;
+        expect([source, text, matchesPattern(source, text)]).toEqual([source, text, re.matcher(text).find()]);
+      }),
+      { numRuns: 1000 },
     );
   });
 });

@@ -1,6 +1,6 @@
 /** `matches`, `find`, `findAll` with RE2: an expression can meet any string, so backtracking is not an option. */
 import type { RE2JS } from 're2js';
-import { compilePattern } from '../../schema/pattern.ts';
+import { compilePattern, matchesPattern } from '../../schema/pattern.ts';
 import type { Library } from '../engine.ts';
 
 /** cel-js has its own `matches`, on backtracking regular expressions; calls are renamed to this one. */
@@ -11,7 +11,10 @@ export function registerRegex(library: Library): void {
     const re = compilePattern(pattern);
     return re instanceof Error ? library.fail(re.message) : re;
   };
-  const matches = (text: string, pattern: string) => compile(pattern).matcher(text).find();
+  const matches = (text: string, pattern: string) => {
+    const result = matchesPattern(pattern, text);
+    return result instanceof Error ? library.fail(result.message) : result;
+  };
   const find = (text: string, pattern: string, limit: number): string[] => {
     const found: string[] = [];
     const matcher = compile(pattern).matcher(text);
