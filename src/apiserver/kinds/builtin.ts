@@ -21,6 +21,10 @@ export function builtinResources(): Resource[] {
 /** What the tables say of a resource; nothing for custom ones. */
 const rows = new WeakMap<Resource, ResourceRow>();
 
+export function isBuiltin(resource: Resource): boolean {
+  return rows.has(resource);
+}
+
 /** Name of the OpenAPI definition of a built-in kind. */
 export function definitionName(resource: Resource): string | undefined {
   return rows.get(resource)?.definition;

@@ -1,6 +1,6 @@
 /** Paths and operations of one resource. Each operation names its kind: that is how clients find it. */
 import type { Resource, Subresource } from '../resource.ts';
-import { returnsDeleted } from './builtin.ts';
+import { isBuiltin, returnsDeleted } from './builtin.ts';
 import { componentName, definitionOfKind, listComponentName } from './component-name.ts';
 import { reference } from './openapi-components.ts';
 import * as parameters from './openapi-parameters.ts';
@@ -53,7 +53,7 @@ export function resourcePaths(resource: Resource): Record<string, Operations> {
     list: listComponentName(resource),
     owner: `${camel(group.replace(/\.k8s\.io$/, '') || 'core')}${camel(version)}`,
     noun: `${namespaced ? 'Namespaced' : ''}${resource.kind}`,
-    custom: resource.custom !== undefined,
+    custom: !isBuiltin(resource),
     returnsDeleted: returnsDeleted(resource),
   };
   const paths: Record<string, Operations> = {};

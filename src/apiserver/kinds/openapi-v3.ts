@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Resource } from '../resource.ts';
+import { isBuiltin } from './builtin.ts';
 import { addComponents, type Components } from './openapi-components.ts';
 import { addCustomComponents } from './openapi-custom.ts';
 import { resourcePaths } from './openapi-paths.ts';
@@ -63,12 +64,14 @@ function pathOf(group: string, version: string): string {
 
 function documentOf(registry: Registry, group: string, version: string): Promise<OpenApiDocument> {
   const resources = registry.resourcesOf(group, version);
-  const cache = resources.some((resource) => resource.custom) ? cacheOf(registry) : shared;
+  const cache = resources.every(isBuiltin) ? shared : cacheOf(registry);
   const name = pathOf(group, version);
   const known = cache.get(name);
   if (known && sameItems(known.resources, resources)) return known.document;
   const document = make(group, version, resources);
   cache.set(name, { resources, document });
+  // A failure is told to those who wait for it and not kept.
+  document.catch(() => cache.delete(name));
   return document;
 }
 
@@ -91,8 +94,8 @@ async function make(group: string, version: string, resources: readonly Resource
   const components: Components = {};
   for (const resource of resources) {
     Object.assign(paths, resourcePaths(resource));
-    if (resource.custom) addCustomComponents(components, resource);
-    else addComponents(components, resource);
+    if (isBuiltin(resource)) addComponents(components, resource);
+    else addCustomComponents(components, resource);
   }
   const body = JSON.stringify({
     openapi: '3.0.0',
