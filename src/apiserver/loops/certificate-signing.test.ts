@@ -135,5 +135,5 @@ test('approving needs the verb on the signer', async () => {
   expect(() => plugin.validate?.(attributes)).toThrow(
     'user not permitted to approve requests with signerName "kubernetes.io/kube-apiserver-client"',
   );
-  plugin.validate?.({ ...attributes, identity: WRITE.identity });
+  await plugin.validate?.({ ...attributes, identity: WRITE.identity });
 });

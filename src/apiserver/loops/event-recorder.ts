@@ -18,7 +18,7 @@ export async function recordWarning(
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name: `${name}.${context.random.bytes(8).toString('hex')}`, namespace: home },
-    involvedObject: { kind: about.kind, apiVersion: about.apiVersion, name, namespace, uid },
+    involvedObject: { kind: about.kind, apiVersion: about.apiVersion, name, uid, ...(namespace ? { namespace } : {}) },
     reason,
     message,
     type: 'Warning',
