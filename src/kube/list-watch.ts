@@ -82,7 +82,8 @@ export class ListWatch<T extends KubeObject = KubeObject> {
     while (!signal.aborted) {
       try {
         if (this.#resourceVersion === undefined) await this.#list(relistReason, signal);
-        await this.#watch(signal);
+        // A handler may have stopped us: an aborted signal tells nobody any more.
+        if (!signal.aborted) await this.#watch(signal);
       } catch (error) {
         if (signal.aborted) return;
         // Mostly a resource where nothing happens: kube-apiserver sends bookmarks only when the version moves.
