@@ -16,8 +16,8 @@ const ORPHAN = 'orphan';
 const EVENTS = '/events';
 const CRDS = 'apiextensions.k8s.io/customresourcedefinitions';
 const CONCURRENCY = 20;
-/** How many uids of deleted owners are remembered. */
-const GONE_SIZE = 1000;
+/** How many uids are remembered of owners that went, and of references that were reported. */
+const MEMORY = 1000;
 
 export const garbageCollector: Loop = (context) => new GarbageCollector(context).start();
 
@@ -31,6 +31,7 @@ class GarbageCollector {
   readonly #undecided = new Set<string>();
   /** Owners seen to go: no need to look for them in other namespaces. */
   readonly #gone = new Set<string>();
+  readonly #reported = new Set<string>();
   #stopped = false;
 
   constructor(context: LoopContext) {
@@ -107,8 +108,7 @@ class GarbageCollector {
     if (!this.#graph.size) return;
     const { uid } = stored.object().metadata;
     if (!uid || !this.#graph.hasDependents(uid)) return;
-    if (this.#gone.size >= GONE_SIZE) this.#gone.delete(this.#gone.values().next().value ?? '');
-    this.#gone.add(uid);
+    remember(this.#gone, uid);
     this.#queueDependents(uid);
   }
 
@@ -218,7 +218,10 @@ class GarbageCollector {
   /** An owner that exists, but in another namespace, is a mistake worth telling about; it counts as absent. */
   async #reportForeign(object: KubeObject, ref: OwnerReference): Promise<void> {
     const { namespace = '' } = object.metadata;
-    if (this.#gone.has(ref.uid) || !(await this.#owners.existsElsewhere(ref))) return;
+    const once = `${object.metadata.uid} ${ref.uid}`;
+    if (this.#gone.has(ref.uid) || this.#reported.has(once)) return;
+    if (!(await this.#owners.existsElsewhere(ref)) || this.#reported.has(once)) return;
+    remember(this.#reported, once);
     const owner = `[${ref.apiVersion}/${ref.kind}, namespace: ${namespace}, name: ${ref.name}, uid: ${ref.uid}]`;
     const message = `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}`;
     await recordWarning(this.#context, 'garbage-collector-controller', object, 'OwnerRefInvalidNamespace', message);
@@ -253,3 +256,9 @@ class GarbageCollector {
 }
 
 const EMPTY = { apiVersion: '', kind: '' };
+
+/** Forgets the oldest first: a Set keeps insertion order. */
+function remember(set: Set<string>, value: string): void {
+  if (set.size >= MEMORY) set.delete(set.values().next().value ?? '');
+  set.add(value);
+}
