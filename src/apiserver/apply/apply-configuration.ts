@@ -18,7 +18,7 @@ import {
   managerId,
 } from './managers.ts';
 import { merge } from './merge.ts';
-import { reconcileManagers, transfer } from './ownership.ts';
+import { changeOf, reconcileManagers, transfer } from './ownership.ts';
 import { prune } from './prune.ts';
 import { emptyObject, recordOwner, type UpdateRequest, withoutManagedFields } from './record-update.ts';
 import { strip } from './stripped.ts';
@@ -36,15 +36,17 @@ export interface ApplyRequest extends Omit<UpdateRequest, 'object'> {
   kind?: string;
 }
 
-/** The object to store, with its managedFields; shares nothing with the inputs. Throws ApiError. */
+/** The object to store, with its managedFields; shares nothing with the inputs but sets of fields. Throws ApiError. */
 export function applyConfiguration(request: ApplyRequest): KubeObject {
   const { config, manager } = request;
   checkConfig(request);
   const stored = request.live ?? emptyObject(config);
   const live = withoutManagedFields(stored) as KubeObject;
   const managers = storedManagers(stored);
-  if (managers.size === 0) recordOwner(managers, emptyObject(config), live, 'before-first-apply', request);
   const versions = new Versions(request.apiVersion, request.schema, { structs: request.structs }, request.versions);
+  if (managers.size === 0) {
+    recordOwner(managers, changeOf(emptyObject(config), live, versions, request.reset), 'before-first-apply', request);
+  }
   checkTypes(config, versions);
 
   let attempt = tryApply(live, managers, versions, request, request.force);
@@ -56,7 +58,7 @@ export function applyConfiguration(request: ApplyRequest): KubeObject {
   const result = clone(attempt.object) as KubeObject;
   updateLastApplied(result, config, manager);
   const managedFields = encodeManagers(attempt.managers);
-  if (managedFields) result.metadata.managedFields = clone(managedFields);
+  if (managedFields) result.metadata.managedFields = managedFields;
   return result;
 }
 
@@ -81,10 +83,11 @@ function tryApply(
   const last = managers.get(id);
   const mentioned = toFieldSet(versions.type, config);
   const set = reset ? recursiveDifference(mentioned, reset) : mentioned;
-  managers.set(id, { ...self, time: last?.time, set });
+  const now: Manager = { ...self, time: last?.time, set };
+  managers.set(id, now);
   const merged = merge(versions.type, live, config) as JsonMap;
-  const object = prune(merged, managers, last, versions);
-  const { conflicts } = transfer(managers, live, object, versions, apiVersion, id, force, reset);
+  const object = prune(merged, managers, last, now, versions);
+  const conflicts = transfer(managers, changeOf(live, object, versions, reset), id, force);
   if (conflicts.size > 0 && !force) return { object, managers, conflicts: conflictsOf(conflicts, managers) };
   const applied = managers.get(id);
   if (applied) {

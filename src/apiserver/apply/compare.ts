@@ -29,6 +29,7 @@ function compareValues(type: Type, left: unknown, right: unknown, element: strin
   compareAs(second, type, left, right, element, out);
 }
 
+/** Most of an object is equal most of the time, and finding that out first is several times cheaper. */
 function compareAs(
   shape: Shape | undefined,
   type: Type,
@@ -42,6 +43,7 @@ function compareAs(
     const l = isMap(left) ? left : undefined;
     const r = isMap(right) ? right : undefined;
     if (!map.atomic && !((!l || isEmptyMap(l)) && (!r || isEmptyMap(r)))) {
+      if (equal(left, right)) return;
       const inner: Comparison = { removed: {}, modified: {}, added: {} };
       compareMaps(map, l ?? EMPTY, r ?? EMPTY, inner);
       attach(inner, element, out);
@@ -52,6 +54,7 @@ function compareAs(
     const l = Array.isArray(left) ? left : NONE;
     const r = Array.isArray(right) ? right : NONE;
     if (list.associative && l.length + r.length > 0) {
+      if (equal(left, right)) return;
       const inner: Comparison = { removed: {}, modified: {}, added: {} };
       compareLists(list, l, r, inner);
       attach(inner, element, out);

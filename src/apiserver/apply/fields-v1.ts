@@ -46,18 +46,26 @@ function canonical(key: string): string | undefined {
 
 /** The same set with sorted keys, sharing every node that is sorted already; equal sets are written as equal bytes. */
 export function sortFieldsV1(set: FieldSet): FieldSet {
-  let inOrder = true;
-  let changed = false;
-  let previous = '';
-  for (const element in set) {
-    if (element < previous) inOrder = false;
-    previous = element;
-    const child = set[element] as FieldSet;
-    if (child !== LEAF && sortFieldsV1(child) !== child) changed = true;
-  }
-  if (inOrder && !changed) return set;
-  const out: FieldSet = {};
   const elements = Object.keys(set);
-  for (const element of inOrder ? elements : elements.sort()) out[element] = sortFieldsV1(set[element] as FieldSet);
-  return out;
+  let out: FieldSet | undefined;
+  if (!isSorted(elements)) {
+    elements.sort();
+    out = {};
+  }
+  for (let i = 0; i < elements.length; i++) {
+    const element = elements[i] as string;
+    const child = set[element] as FieldSet;
+    const sorted = child === LEAF ? child : sortFieldsV1(child);
+    if (!out && sorted !== child) {
+      out = {};
+      for (let j = 0; j < i; j++) out[elements[j] as string] = set[elements[j] as string] as FieldSet;
+    }
+    if (out) out[element] = sorted;
+  }
+  return out ?? set;
+}
+
+function isSorted(elements: string[]): boolean {
+  for (let i = 1; i < elements.length; i++) if ((elements[i] as string) < (elements[i - 1] as string)) return false;
+  return true;
 }

@@ -1,6 +1,6 @@
 /** metadata.managedFields, opened up: who owns which fields, by what kind of request, since when. */
 import type { ManagedFieldsEntry } from '../../api/object.ts';
-import { equalSets, type FieldSet, isEmpty, LEAF, union } from './field-set.ts';
+import { type FieldSet, isEmpty, union } from './field-set.ts';
 import { parseFieldsV1, sortFieldsV1 } from './fields-v1.ts';
 
 /** One entry. Never changed in place: changes make a new one. */
@@ -128,20 +128,8 @@ export function capUpdaters(managers: Managers): void {
   }
 }
 
-/** Whether two records say the same, times aside. */
-export function sameOwnership(a: Managers, b: Managers): boolean {
-  if (a.size !== b.size) return false;
-  for (const [id, manager] of a) {
-    const other = b.get(id);
-    if (!other || other.apiVersion !== manager.apiVersion || !equalSets(manager.set, other.set)) return false;
-  }
-  return true;
-}
-
 /** Replaces a manager's set, or removes a manager that is left with nothing. */
 export function giveSet(managers: Managers, id: string, manager: Manager, set: FieldSet): void {
   if (isEmpty(set)) managers.delete(id);
   else if (set !== manager.set || managers.get(id) !== manager) managers.set(id, { ...manager, set });
 }
-
-export const NO_FIELDS: FieldSet = LEAF;

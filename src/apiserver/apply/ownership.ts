@@ -6,11 +6,19 @@ import { reconcile } from './reconcile.ts';
 import type { JsonMap } from './value.ts';
 import type { Versions } from './versions.ts';
 
-export interface Transfer {
+/** A change of an object, in the version and under the limits of one request. */
+export interface Change {
+  live: JsonMap;
+  object: JsonMap;
+  versions: Versions;
+  /** Fields that do not count, since the request cannot change them. */
+  reset: FieldSet | undefined;
   /** What changed, in the request's version. */
   comparison: Comparison;
-  /** What other managers own of it, by manager. */
-  conflicts: Map<string, FieldSet>;
+}
+
+export function changeOf(live: JsonMap, object: JsonMap, versions: Versions, reset: FieldSet | undefined): Change {
+  return { live, object, versions, reset, comparison: exclude(compare(versions.type, live, object), reset) };
 }
 
 /** Sets as they are under today's schema. Managers of versions no longer served are dropped. Changes `managers`. */
@@ -23,41 +31,26 @@ export function reconcileManagers(managers: Managers, versions: Versions): void 
 }
 
 /**
- * Compares, and takes from everyone but `self` what was removed and, if `force`, what changed. Without force a conflict
- * leaves `managers` as they were. Fields of `reset` never count: the request cannot change them.
+ * Takes from everyone but `self` what was removed and, if `force`, what changed; returns what others owned of that, by
+ * manager. Without force a conflict leaves `managers` as they were.
  */
-export function transfer(
-  managers: Managers,
-  live: JsonMap,
-  object: JsonMap,
-  versions: Versions,
-  apiVersion: string,
-  self: string,
-  force: boolean,
-  reset: FieldSet | undefined,
-): Transfer {
-  const comparisons = new Map<string, Comparison>();
-  const comparison = exclude(compare(versions.type, live, object), reset);
-  comparisons.set(apiVersion, comparison);
+export function transfer(managers: Managers, change: Change, self: string, force: boolean): Map<string, FieldSet> {
+  const { versions } = change;
+  const comparisons = new Map<string, Comparison>([[versions.apiVersion, change.comparison]]);
   const conflicts = new Map<string, FieldSet>();
   const removals = new Map<string, FieldSet>();
   for (const [id, manager] of managers) {
     if (id === self) continue;
     let theirs = comparisons.get(manager.apiVersion);
     if (!theirs) {
-      const version = versions.at(manager.apiVersion);
-      if (!version) continue;
-      theirs =
-        version.type === versions.type
-          ? comparison
-          : exclude(compare(version.type, version.convert(live), version.convert(object)), reset);
+      theirs = comparedAt(manager.apiVersion, change);
       comparisons.set(manager.apiVersion, theirs);
     }
     const taken = union(intersection(manager.set, theirs.modified), intersection(manager.set, theirs.added));
     if (!isEmpty(taken)) conflicts.set(id, taken);
     if (!isEmpty(theirs.removed)) removals.set(id, theirs.removed);
   }
-  if (!force && conflicts.size > 0) return { comparison, conflicts };
+  if (!force && conflicts.size > 0) return conflicts;
   for (const [id, manager] of managers) {
     const taken = conflicts.get(id);
     const removed = removals.get(id);
@@ -66,7 +59,13 @@ export function transfer(
     if (removed) set = difference(set, removed);
     giveSet(managers, id, manager, set);
   }
-  return { comparison, conflicts };
+  return conflicts;
+}
+
+function comparedAt(apiVersion: string, { live, object, versions, reset, comparison }: Change): Comparison {
+  const version = versions.at(apiVersion);
+  if (!version || version.type === versions.type) return comparison;
+  return exclude(compare(version.type, version.convert(live), version.convert(object)), reset);
 }
 
 function exclude(comparison: Comparison, reset: FieldSet | undefined): Comparison {

@@ -10,9 +10,16 @@ import type { Type } from './type.ts';
 import type { JsonMap } from './value.ts';
 import type { Versions } from './versions.ts';
 
-/** `managers` already hold what the applier sends now; `last` is what it had applied before. */
-export function prune(merged: JsonMap, managers: Managers, last: Manager | undefined, versions: Versions): JsonMap {
-  if (!last || isEmpty(last.set)) return merged;
+/** `now` is what the applier sends, already among `managers`; `last` is what it had applied before. */
+export function prune(
+  merged: JsonMap,
+  managers: Managers,
+  last: Manager | undefined,
+  now: Manager,
+  versions: Versions,
+): JsonMap {
+  // Nothing given up: the same configuration once more, mostly.
+  if (!last || (last.apiVersion === now.apiVersion && isEmpty(difference(last.set, now.set)))) return merged;
   const version = versions.at(last.apiVersion);
   if (!version) return merged;
   const { type } = version;

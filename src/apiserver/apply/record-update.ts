@@ -3,18 +3,12 @@
  * On the road of every write, so it does no work for what did not change.
  */
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts';
+import { equal } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
+import { isSame } from './compare.ts';
 import { type FieldSet, isEmpty, union } from './field-set.ts';
-import {
-  capUpdaters,
-  decodeManagers,
-  encodeManagers,
-  formatTime,
-  type Manager,
-  type Managers,
-  managerId,
-} from './managers.ts';
-import { reconcileManagers, transfer } from './ownership.ts';
+import { capUpdaters, decodeManagers, encodeManagers, formatTime, managerId, type Managers } from './managers.ts';
+import { type Change, changeOf, reconcileManagers, transfer } from './ownership.ts';
 import { strip } from './stripped.ts';
 import type { JsonMap } from './value.ts';
 import { type VersionLookup, Versions } from './versions.ts';
@@ -41,14 +35,25 @@ export interface UpdateRequest {
 /** The new managedFields; undefined where fields are not tracked (the client reset them, or they never were). */
 export function recordUpdate(request: UpdateRequest): ManagedFieldsEntry[] | undefined {
   const { live, object } = request;
-  const managers = managersOf(request);
+  const sent = request.subresource ? undefined : object.metadata.managedFields;
+  const stored = live?.metadata.managedFields;
+  const keeps = sent === undefined || sent === null || equal(sent, stored);
+  const change = changeBy(request, live ?? emptyObject(object), object);
+  if (keeps && stored && isSame(change.comparison)) return stored;
+  const managers = keeps ? decodeOrNone(stored) : managersFrom(sent, stored);
   // Reset by the client, or never tracked: tracking starts with a create or the first apply only.
   if (managers.size === 0 && live?.metadata.uid) return undefined;
-  const before = new Map(managers);
-  recordOwner(managers, live ?? emptyObject(object), object, request.manager, request);
+  recordOwner(managers, change, request.manager, request);
   capUpdaters(managers);
-  const stored = live?.metadata.managedFields;
-  return stored && unchanged(before, managers, stored) ? stored : encodeManagers(managers);
+  return encodeManagers(managers);
+}
+
+type Terms = Pick<UpdateRequest, 'schema' | 'apiVersion' | 'structs' | 'reset' | 'versions'>;
+
+/** The change of an object, in the terms of a request. */
+export function changeBy(request: Terms, live: KubeObject, object: KubeObject): Change {
+  const versions = new Versions(request.apiVersion, request.schema, { structs: request.structs }, request.versions);
+  return changeOf(withoutManagedFields(live), withoutManagedFields(object), versions, request.reset);
 }
 
 /** What an object that does not exist yet is compared with. */
@@ -56,33 +61,21 @@ export function emptyObject({ apiVersion, kind }: KubeObject): KubeObject {
   return { apiVersion, kind, metadata: {} };
 }
 
-/** Gives `name` every field that differs between the two. Changes `managers`. */
+/** Gives `name` every field that was added or modified. Changes `managers`. */
 export function recordOwner(
   managers: Managers,
-  live: KubeObject,
-  object: KubeObject,
+  change: Change,
   name: string,
-  request: Pick<UpdateRequest, 'schema' | 'apiVersion' | 'subresource' | 'now' | 'structs' | 'reset' | 'versions'>,
+  { apiVersion, subresource, now }: Pick<UpdateRequest, 'apiVersion' | 'subresource' | 'now'>,
 ): void {
-  const { apiVersion, subresource } = request;
-  const versions = new Versions(apiVersion, request.schema, { structs: request.structs }, request.versions);
-  reconcileManagers(managers, versions);
-  const { comparison } = transfer(
-    managers,
-    withoutManagedFields(live),
-    withoutManagedFields(object),
-    versions,
-    apiVersion,
-    '',
-    true,
-    request.reset,
-  );
-  const taken = strip(union(comparison.modified, comparison.added));
+  reconcileManagers(managers, change.versions);
+  transfer(managers, change, '', true);
+  const taken = strip(union(change.comparison.modified, change.comparison.added));
   if (isEmpty(taken)) return;
   const self = { name: name || 'unknown', operation: 'Update' as const, apiVersion, subresource };
   const id = managerId(self);
   const previous = managers.get(id)?.set;
-  managers.set(id, { ...self, time: formatTime(request.now), set: previous ? union(taken, previous) : taken });
+  managers.set(id, { ...self, time: formatTime(now), set: previous ? union(taken, previous) : taken });
 }
 
 /** Nobody owns managedFields, and comparing them would be most of the work. */
@@ -93,10 +86,7 @@ export function withoutManagedFields(object: KubeObject): JsonMap {
 }
 
 /** The client's record if it sent a sound one (that is how it may change it), else the stored one. */
-function managersOf({ live, object, subresource }: UpdateRequest): Managers {
-  const sent = object.metadata.managedFields;
-  const stored = live?.metadata.managedFields;
-  if (subresource || !sent || sent === stored) return decodeOrNone(stored);
+function managersFrom(sent: ManagedFieldsEntry[], stored: ManagedFieldsEntry[] | undefined): Managers {
   if (isReset(sent)) return new Map();
   try {
     const managers = decodeManagers(sent);
@@ -117,24 +107,4 @@ function decodeOrNone(entries: ManagedFieldsEntry[] | undefined): Managers {
 
 function isReset(sent: ManagedFieldsEntry[]): boolean {
   return sent.length === 0 || (sent.length === 1 && Object.keys(sent[0] as object).length === 0);
-}
-
-/** Nothing moved, and what we started from is what is stored: the stored record stands as it is. */
-function unchanged(before: Managers, after: Managers, stored: ManagedFieldsEntry[]): boolean {
-  if (before.size !== after.size || stored.length !== after.size) return false;
-  let i = 0;
-  for (const [id, manager] of after) {
-    const entry = stored[i++] as ManagedFieldsEntry;
-    if (before.get(id) !== manager || !isEntry(manager, entry)) return false;
-  }
-  return true;
-}
-
-function isEntry(manager: Manager, entry: ManagedFieldsEntry): boolean {
-  return (
-    manager.set === entry.fieldsV1 &&
-    manager.name === entry.manager &&
-    manager.time === entry.time &&
-    manager.apiVersion === entry.apiVersion
-  );
 }
