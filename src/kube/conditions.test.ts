@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
-import { getCondition, getConditions, isConditionTrue, removeCondition, setCondition, summarize } from './conditions.ts';
+import {
+  getCondition,
+  getConditions,
+  isConditionTrue,
+  removeCondition,
+  setCondition,
+  summarize,
+} from './conditions.ts';
 import { isPaused, setPaused } from './paused.ts';
 import { FakeClock } from './testing/fake-clock.ts';
 
@@ -33,7 +40,9 @@ describe('conditions', () => {
     setCondition(object, { type: 'Ready', status: 'False', reason: 'Starting' }, clock);
     await clock.advance(60_000);
     object.metadata.generation = 2;
-    expect(setCondition(object, { type: 'Ready', status: 'False', reason: 'Slow', message: 'image' }, clock)).toBe(true);
+    expect(setCondition(object, { type: 'Ready', status: 'False', reason: 'Slow', message: 'image' }, clock)).toBe(
+      true,
+    );
     expect(getCondition(object, 'Ready')).toMatchObject({
       lastTransitionTime: '2030-01-01T12:00:00Z',
       reason: 'Slow',
@@ -86,7 +95,11 @@ describe('conditions', () => {
     const { object, clock } = scene();
     const set = (type: string, status: 'True' | 'False' | 'Unknown', message = '') =>
       setCondition(object, { type, status, reason: 'Because', message }, clock);
-    const options = { of: ['ClusterReady', 'TerminalReady', 'Deleting', 'Extra'], negative: ['Deleting'], optional: ['Extra'] };
+    const options = {
+      of: ['ClusterReady', 'TerminalReady', 'Deleting', 'Extra'],
+      negative: ['Deleting'],
+      optional: ['Extra'],
+    };
     set('ClusterReady', 'True', 'three nodes');
     set('Deleting', 'False');
     expect(summarize(object, 'Ready', options)).toEqual({

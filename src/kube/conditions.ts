@@ -90,25 +90,38 @@ export interface SummaryOptions {
 
 /** One condition that says it all: False names every issue, Unknown what is not known, True adds what is worth telling. */
 export function summarize(object: KubeObject, type: string, options: SummaryOptions): ConditionInput {
-  const { negative = [], optional = [], reasons = { issues: `Not${type}`, unknown: `${type}Unknown`, fine: type } } = options;
+  const {
+    negative = [],
+    optional = [],
+    reasons = { issues: `Not${type}`, unknown: `${type}Unknown`, fine: type },
+  } = options;
   const conditions = options.of.flatMap((wanted): ConditionInput[] => {
     const found = getCondition(object, wanted);
     if (found) return [found];
     if (optional.includes(wanted)) return [];
-    return [{ type: wanted, status: 'Unknown', reason: 'NotYetReported', message: `Condition ${wanted} not yet reported` }];
+    return [
+      { type: wanted, status: 'Unknown', reason: 'NotYetReported', message: `Condition ${wanted} not yet reported` },
+    ];
   });
-  const bad = (condition: ConditionInput) => condition.status === (negative.includes(condition.type) ? 'True' : 'False');
+  const bad = (condition: ConditionInput) =>
+    condition.status === (negative.includes(condition.type) ? 'True' : 'False');
   const unknown = (condition: ConditionInput) => condition.status === 'Unknown';
   const status = conditions.some(bad) ? 'False' : conditions.some(unknown) ? 'Unknown' : 'True';
-  const told = conditions.filter((condition) => (status === 'True' ? condition.message : bad(condition) || unknown(condition)));
-  const message = told.map((condition) => `* ${condition.type}:${indent(condition.message || condition.reason)}`).join('\n');
+  const told = conditions.filter((condition) =>
+    status === 'True' ? condition.message : bad(condition) || unknown(condition),
+  );
+  const message = told
+    .map((condition) => `* ${condition.type}:${indent(condition.message || condition.reason)}`)
+    .join('\n');
   const reason = { False: reasons.issues, Unknown: reasons.unknown, True: reasons.fine }[status];
   return { type, status, reason, message };
 }
 
 function indent(message: string): string {
   const lines = message.split('\n');
-  return lines.length === 1 ? ` ${message}` : lines.map((line) => `\n  ${line.startsWith('* ') ? line : `* ${line}`}`).join('');
+  return lines.length === 1
+    ? ` ${message}`
+    : lines.map((line) => `\n  ${line.startsWith('* ') ? line : `* ${line}`}`).join('');
 }
 
 export function sameCondition(a: Condition, b: Condition): boolean {

@@ -4,12 +4,10 @@ import { RookeryError } from '../errors.ts';
 import { type LogLine, loggerOf } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { ControllerOptions } from './controller.ts';
-import { interceptStore } from './intercept-store.ts';
-import { isAlreadyExists, isNotFound } from './kube-error.ts';
 import { Manager } from './manager.ts';
 import { withController } from './owner-references.ts';
-import { type ReconcileContext, requeueAfter, TerminalError } from './reconciler.ts';
-import { keyOf, keyText, type ObjectKey, type ObjectStore, type ResourceRef } from './store.ts';
+import { requeueAfter, TerminalError } from './reconciler.ts';
+import { keyOf, keyText, type ObjectStore, type ResourceRef } from './store.ts';
 import { FakeClock, seededRandom, settle } from './testing/fake-clock.ts';
 import { MemoryStore } from './testing/memory-store.ts';
 
@@ -29,13 +27,20 @@ function scene(options: { metrics?: Metrics; store?: ObjectStore } = {}) {
   const memory = new MemoryStore(clock, random);
   const lines: LogLine[] = [];
   const log = loggerOf((line) => lines.push(line));
-  const start = (controller: Partial<ControllerOptions> & Pick<ControllerOptions, 'reconcile'>, store: ObjectStore = memory) => {
+  const start = (
+    controller: Partial<ControllerOptions> & Pick<ControllerOptions, 'reconcile'>,
+    store: ObjectStore = memory,
+  ) => {
     const manager = new Manager({ store, clock, random, log, metrics: options.metrics });
     const stop = new AbortController();
     const made = manager.addController({ name: 'nest', resource: nests, ...controller });
     const running = manager.run(stop.signal);
     running.catch(() => {});
-    return { controller: made, stop: () => (stop.abort(), running), running };
+    const end = () => {
+      stop.abort();
+      return running;
+    };
+    return { controller: made, stop: end };
   };
   return { clock, random, store: memory, lines, start };
 }
@@ -278,48 +283,4 @@ describe('Controller', () => {
     await stop();
     expect([begun, ended]).toEqual([1, 1]);
   });
-
-  /** Makes as many eggs as the nest wants and writes the count down, with a crash at any of its writes. */
-  it('comes right after a crash between any two writes', async () => {
-    for (let crashAt = 0; crashAt < 8; crashAt++) {
-      for (const when of ['before', 'after'] as const) {
-        const { clock, store, start } = scene();
-        let writes = 0;
-        const crash = () => {
-          if (writes++ === crashAt) throw new Error('power cut');
-        };
-        const crashing = interceptStore(store, {
-          [when]: (call: { isWrite: boolean }) => {
-            if (call.isWrite) crash();
-          },
-        });
-        const reconcile = (via: ObjectStore) => (key: ObjectKey, context: ReconcileContext) => layEggs(via, key, context);
-        await store.create(nests, nest('a', 3));
-        const first = start({ reconcile: reconcile(crashing) }, crashing);
-        await clock.advance(0);
-        await first.stop();
-        const second = start({ reconcile: reconcile(store) });
-        await clock.advance(1_000);
-        expect((await store.get(nests, { namespace: 'n', name: 'a' })).status).toEqual({ eggs: 3 });
-        expect((await store.list(eggs)).items).toHaveLength(3);
-        await second.stop();
-      }
-    }
-  });
 });
-
-async function layEggs(store: ObjectStore, key: ObjectKey, { signal }: ReconcileContext): Promise<void> {
-  const parent = await store.get(nests, key, { signal }).catch((error) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-  if (!parent) return;
-  for (let i = 0; i < parent.spec.size; i++) {
-    const egg = { apiVersion: 'test.dev/v1', kind: 'Egg', metadata: { namespace: key.namespace, name: `${key.name}-${i}` } };
-    await store.create(eggs, withController(egg, parent), { signal }).catch((error) => {
-      if (!isAlreadyExists(error)) throw error;
-    });
-  }
-  const { items } = await store.list(eggs, { namespace: key.namespace });
-  if (parent.status?.eggs !== items.length) await store.updateStatus(nests, { ...parent, status: { eggs: items.length } });
-}

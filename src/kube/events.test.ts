@@ -30,7 +30,14 @@ describe('EventRecorder', () => {
       {
         kind: 'Event',
         metadata: { namespace: 'n', name: expect.stringMatching(/^a\.[0-9a-f]{16}$/) },
-        involvedObject: { apiVersion: 'test.dev/v1', kind: 'Thing', namespace: 'n', name: 'a', uid: 'u', resourceVersion: '5' },
+        involvedObject: {
+          apiVersion: 'test.dev/v1',
+          kind: 'Thing',
+          namespace: 'n',
+          name: 'a',
+          uid: 'u',
+          resourceVersion: '5',
+        },
         type: 'Warning',
         reason: 'Stuck',
         message: 'no image',
@@ -50,7 +57,11 @@ describe('EventRecorder', () => {
     }
     const [event, ...others] = await all();
     expect(others).toEqual([]);
-    expect(event).toMatchObject({ count: 3, firstTimestamp: '2030-01-01T00:00:00Z', lastTimestamp: '2030-01-01T00:00:02Z' });
+    expect(event).toMatchObject({
+      count: 3,
+      firstTimestamp: '2030-01-01T00:00:00Z',
+      lastTimestamp: '2030-01-01T00:00:02Z',
+    });
   });
 
   it('starts over when the event has gone', async () => {

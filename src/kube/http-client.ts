@@ -151,7 +151,8 @@ export class HttpClient {
     const header = response.headers.warning;
     if (!onWarning || header === undefined) return;
     for (const line of [header].flat()) {
-      for (const [, text = ''] of line.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)) onWarning(text.replace(/\\(.)/g, '$1'));
+      for (const [, text = ''] of line.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g))
+        onWarning(text.replace(/\\(.)/g, '$1'));
     }
   }
 }

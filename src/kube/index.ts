@@ -21,8 +21,8 @@ export {
   getConditions,
   isConditionTrue,
   removeCondition,
-  setCondition,
   type SummaryOptions,
+  setCondition,
   summarize,
 } from './conditions.ts';
 export type { Connection } from './connection.ts';
@@ -30,7 +30,14 @@ export { Controller, type ControllerEnvironment, type ControllerOptions, type Wa
 export { EventRecorder, type EventRecorderOptions, type EventType, events } from './events.ts';
 export { ensureFinalizer, hasFinalizer, isDeleting, removeFinalizer } from './finalizers.ts';
 export type { HttpClientOptions } from './http-client.ts';
-export { byNamespace, byOwner, type Indexer, Informer, type InformerHandler, type InformerOptions } from './informer.ts';
+export {
+  byNamespace,
+  byOwner,
+  type Indexer,
+  Informer,
+  type InformerHandler,
+  type InformerOptions,
+} from './informer.ts';
 export { Informers, type InformersOptions } from './informers.ts';
 export { interceptStore, type StoreCall, type StoreHooks } from './intercept-store.ts';
 export {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
 import { silentLogger } from '../telemetry/log.ts';
-import { ConnectionError } from './kube-error.ts';
 import { Informer } from './informer.ts';
 import { Informers } from './informers.ts';
+import { ConnectionError } from './kube-error.ts';
 import { keyOf, type ResourceRef } from './store.ts';
 import { FakeClock, seededRandom, settle } from './testing/fake-clock.ts';
 import { MemoryStore } from './testing/memory-store.ts';
@@ -23,8 +23,10 @@ function scene() {
   const informer = new Informer({ store, resource: things, clock, random });
   const log: string[] = [];
   const handler = {
-    added: (object: KubeObject, initial: boolean) => log.push(`added ${object.metadata.name}${initial ? ' initially' : ''}`),
-    updated: (object: KubeObject, old: KubeObject) => log.push(`updated ${object.metadata.name} ${old.spec.color}→${object.spec.color}`),
+    added: (object: KubeObject, initial: boolean) =>
+      log.push(`added ${object.metadata.name}${initial ? ' initially' : ''}`),
+    updated: (object: KubeObject, old: KubeObject) =>
+      log.push(`updated ${object.metadata.name} ${old.spec.color}→${object.spec.color}`),
     deleted: (object: KubeObject) => log.push(`deleted ${object.metadata.name}`),
   };
   return { clock, random, store, stop, informer, log, handler };

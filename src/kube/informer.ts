@@ -5,10 +5,10 @@
  * logged and skipped.
  */
 import type { KubeObject } from '../api/object.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { type ListWatchEvent, ListWatch, type ListWatchOptions } from './list-watch.ts';
-import { keyText, type ObjectKey } from './store.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { ListWatch, type ListWatchEvent, type ListWatchOptions } from './list-watch.ts';
+import { keyText, type ObjectKey } from './store.ts';
 
 export interface InformerHandler<T extends KubeObject = KubeObject> {
   /** `initial`: it was there before the informer started or before the handler was added. */
@@ -161,7 +161,10 @@ export class Informer<T extends KubeObject = KubeObject> {
     }
     for (const value of object ? indexer(object) : []) {
       let bucket = values.get(value);
-      if (!bucket) values.set(value, (bucket = new Map()));
+      if (!bucket) {
+        bucket = new Map();
+        values.set(value, bucket);
+      }
       if (object) bucket.set(key, object);
     }
   }

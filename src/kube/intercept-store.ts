@@ -16,8 +16,18 @@ export interface StoreHooks {
 }
 
 export function interceptStore(store: ObjectStore, hooks: StoreHooks): ObjectStore {
-  const read = (verb: StoreCall['verb'], resource: ResourceRef, key?: ObjectKey) => ({ verb, resource, key, isWrite: false });
-  const write = (verb: StoreCall['verb'], resource: ResourceRef, key: ObjectKey) => ({ verb, resource, key, isWrite: true });
+  const read = (verb: StoreCall['verb'], resource: ResourceRef, key?: ObjectKey) => ({
+    verb,
+    resource,
+    key,
+    isWrite: false,
+  });
+  const write = (verb: StoreCall['verb'], resource: ResourceRef, key: ObjectKey) => ({
+    verb,
+    resource,
+    key,
+    isWrite: true,
+  });
   const around = async <R>(call: StoreCall, action: () => Promise<R>): Promise<R> => {
     await hooks.before?.(call);
     const result = await action();

@@ -80,7 +80,8 @@ export class WatchStreamError extends Error {
   override readonly name = 'WatchStreamError';
 }
 
-const hasReason = (error: unknown, ...reasons: string[]) => error instanceof KubeError && reasons.includes(error.reason);
+const hasReason = (error: unknown, ...reasons: string[]) =>
+  error instanceof KubeError && reasons.includes(error.reason);
 
 export const isNotFound = (error: unknown) => hasReason(error, 'NotFound');
 export const isAlreadyExists = (error: unknown) => hasReason(error, 'AlreadyExists');

@@ -86,9 +86,18 @@ describe('loadKubeconfig', () => {
   });
 
   it('runs exec plugins', async () => {
-    const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'from-plugin' } };
+    const credential = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { token: 'from-plugin' },
+    };
     const args = ['-e', `console.log(${JSON.stringify(JSON.stringify(credential))})`];
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args, interactiveMode: 'Never' };
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: process.execPath,
+      args,
+      interactiveMode: 'Never',
+    };
     const { headers } = await loadKubeconfig({ data: config({}, { exec }) });
     expect(await headers?.()).toEqual({ authorization: 'Bearer from-plugin' });
   });

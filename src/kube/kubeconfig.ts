@@ -66,7 +66,11 @@ export async function loadKubeconfig(source: KubeconfigSource): Promise<Connecti
   if (typeof config !== 'object' || config === null) fail(`${source.file ?? 'The kubeconfig'} is not a mapping`);
   const contextName = source.context ?? config['current-context'] ?? fail('The kubeconfig has no current-context');
   const context = find<ContextEntry>(config, 'context', contextName);
-  const cluster = find<ClusterEntry>(config, 'cluster', context.cluster ?? fail(`Context ${contextName} names no cluster`));
+  const cluster = find<ClusterEntry>(
+    config,
+    'cluster',
+    context.cluster ?? fail(`Context ${contextName} names no cluster`),
+  );
   const user = context.user ? find<UserEntry>(config, 'user', context.user) : {};
   const base = source.file ? dirname(resolve(source.file)) : process.cwd();
   const inline = (data?: string, file?: string) =>

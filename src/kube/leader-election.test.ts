@@ -26,7 +26,11 @@ function scene() {
       log.push(`${identity} ends`);
     });
     running.catch(() => {});
-    return { elector, stop: () => (stop.abort(), running), running };
+    const end = () => {
+      stop.abort();
+      return running;
+    };
+    return { elector, stop: end, running };
   };
   return { clock, store, log, candidate };
 }
@@ -161,6 +165,8 @@ describe('LeaderElector', () => {
 
   it('refuses times that cannot work', () => {
     const { store } = scene();
-    expect(() => new LeaderElector({ store, lease, identity: 'a', leaseMs: 5_000, renewDeadlineMs: 10_000 })).toThrow(/longer/);
+    expect(() => new LeaderElector({ store, lease, identity: 'a', leaseMs: 5_000, renewDeadlineMs: 10_000 })).toThrow(
+      /longer/,
+    );
   });
 });

@@ -194,7 +194,13 @@ export class LeaderElector {
     const lease = this.#seen?.lease;
     if (!lease || !this.isLeader) return;
     const now = microTime(clock.now());
-    const spec: LeaseSpec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+    const spec: LeaseSpec = {
+      ...lease.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      acquireTime: now,
+      renewTime: now,
+    };
     try {
       this.#observe(await store.update(leases, { ...lease, spec }));
       log.info('released the lease', { identity });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Manager, type ManagerOptions } from './manager.ts';
 import { leases } from './leader-election.ts';
+import { Manager, type ManagerOptions } from './manager.ts';
 import { FakeClock, seededRandom, settle } from './testing/fake-clock.ts';
 import { MemoryStore } from './testing/memory-store.ts';
 

@@ -9,7 +9,7 @@ import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import { Informers } from './informers.ts';
-import { LeaderElector, type LeaderElectionOptions } from './leader-election.ts';
+import { type LeaderElectionOptions, LeaderElector } from './leader-election.ts';
 import type { ObjectStore } from './store.ts';
 
 export interface Runnable {

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
-import { controllerOf, isControlledBy, isOwnedBy, ownerReference, withController, withOwner, withoutOwner } from './owner-references.ts';
+import {
+  controllerOf,
+  isControlledBy,
+  isOwnedBy,
+  ownerReference,
+  withController,
+  withOwner,
+  withoutOwner,
+} from './owner-references.ts';
 
 const make = (kind: string, name: string, namespace: string | undefined = 'n', version = 'v1'): KubeObject => ({
   apiVersion: `test.dev/${version}`,

@@ -26,7 +26,12 @@ async function scene(finalizers?: string[]) {
     },
   } as typeof store;
   const metadata = { namespace: 'n', name: 'a', labels: { x: '1' }, finalizers };
-  const object = await memory.create<KubeObject>(things, { apiVersion: 'test.dev/v1', kind: 'Thing', metadata, spec: { size: 1, list: [1] } });
+  const object = await memory.create<KubeObject>(things, {
+    apiVersion: 'test.dev/v1',
+    kind: 'Thing',
+    metadata,
+    spec: { size: 1, list: [1] },
+  });
   const condition = (target: KubeObject, type: string, status: 'True' | 'False' = 'True') =>
     setCondition(target, { type, status, reason: 'Because' }, clock);
   return { clock, memory, store: spy, sent, object, condition };
@@ -54,7 +59,11 @@ describe('PatchHelper', () => {
       `status {"status":{"phase":"Ready"},"metadata":{"uid":"${uid}"}}`,
       `main {"spec":{"size":2},"metadata":{"labels":{"x":null,"y":"2"},"uid":"${uid}"}}`,
     ]);
-    expect(stored).toMatchObject({ spec: { size: 2, color: 'red' }, status: { phase: 'Ready' }, metadata: { labels: { y: '2' } } });
+    expect(stored).toMatchObject({
+      spec: { size: 2, color: 'red' },
+      status: { phase: 'Ready' },
+      metadata: { labels: { y: '2' } },
+    });
   });
 
   it('locks what replaces a list, even after its own status patch', async () => {
@@ -133,7 +142,13 @@ describe('PatchHelper', () => {
 describe('createMergePatch', () => {
   const json = fc.letrec((tie) => ({
     map: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value') as fc.Arbitrary<unknown>, { maxKeys: 3 }),
-    value: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string({ maxLength: 2 }), fc.array(fc.integer()), tie('map')),
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.integer(),
+      fc.string({ maxLength: 2 }),
+      fc.array(fc.integer()),
+      tie('map'),
+    ),
   })).map;
 
   it('turns one into the other', () => {

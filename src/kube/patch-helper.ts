@@ -65,7 +65,11 @@ export class PatchHelper<T extends KubeObject = KubeObject> {
     // Our own status patch moved the version on; take the new one only if nobody else changed this part.
     const base = isSame(mainOf(latest), mainOf(this.#before)) ? latest : this.#before;
     const { metadata, ...rest } = patch as { metadata?: object };
-    return await this.#send({ ...rest, metadata: { ...metadata, ...this.#lock(replacesList(patch), base) } }, undefined, signal);
+    return await this.#send(
+      { ...rest, metadata: { ...metadata, ...this.#lock(replacesList(patch), base) } },
+      undefined,
+      signal,
+    );
   }
 
   #send(body: Record<string, unknown>, subresource: string | undefined, signal?: AbortSignal): Promise<T> {

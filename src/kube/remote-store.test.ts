@@ -13,9 +13,12 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-async function scene(handle: (exchange: Exchange, count: number) => void, options: { prefix?: string; timeoutMs?: number } = {}) {
+async function scene(
+  handle: (exchange: Exchange, count: number) => void | Promise<void>,
+  options: { prefix?: string; timeoutMs?: number } = {},
+) {
   let count = 0;
-  const server = await startFakeServer((exchange) => handle(exchange, count++));
+  const server = await startFakeServer((exchange) => void handle(exchange, count++));
   const warnings: string[] = [];
   const connection = {
     ...server.connection,
@@ -56,7 +59,11 @@ describe('RemoteStore', () => {
       'DELETE /clusters/demo/api/v1/namespaces/n/pods/a',
     ]);
     const [first] = server.requests;
-    expect(first?.headers).toMatchObject({ authorization: 'Bearer t', 'impersonate-group': 'a, b', accept: 'application/json' });
+    expect(first?.headers).toMatchObject({
+      authorization: 'Bearer t',
+      'impersonate-group': 'a, b',
+      accept: 'application/json',
+    });
     expect(server.requests[6]?.headers['content-type']).toBe('application/apply-patch+yaml');
     expect(server.requests[7]?.headers['content-type']).toBe('application/strategic-merge-patch+json');
     expect(JSON.parse(server.requests[8]?.body ?? '')).toMatchObject({ kind: 'DeleteOptions', dryRun: ['All'] });
@@ -118,14 +125,18 @@ describe('RemoteStore', () => {
   });
 
   it('passes warnings on', async () => {
-    const { store, warnings } = await scene((x) => x.json(200, pod, { warning: '299 - "old \\"v1\\" is old", 299 - "second"' }));
+    const { store, warnings } = await scene((x) =>
+      x.json(200, pod, { warning: '299 - "old \\"v1\\" is old", 299 - "second"' }),
+    );
     await store.get(pods, key);
     expect(warnings).toEqual(['old "v1" is old', 'second']);
   });
 
   it('reads events however the bytes arrive', async () => {
     const object = { ...pod, metadata: { ...pod.metadata, annotations: { text: 'žluť 🐦'.repeat(50) } } };
-    const bytes = Buffer.from(`${JSON.stringify({ type: 'ADDED', object })}\n\n${JSON.stringify({ type: 'DELETED', object })}\n`);
+    const bytes = Buffer.from(
+      `${JSON.stringify({ type: 'ADDED', object })}\n\n${JSON.stringify({ type: 'DELETED', object })}\n`,
+    );
     const { store } = await scene(async (x) => {
       x.stream();
       for (let i = 0; i < bytes.length; i += 7) {

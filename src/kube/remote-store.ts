@@ -3,8 +3,8 @@ import type { KubeList, KubeObject } from '../api/object.ts';
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
 import { KubeError, type KubeStatus, WatchStreamError } from './kube-error.ts';
 import {
-  apiVersionOf,
   type ApplyOptions,
+  apiVersionOf,
   type DeleteOptions,
   type GetOptions,
   keyOf,
@@ -32,7 +32,8 @@ export class RemoteStore implements ObjectStore {
   }
 
   async get<T extends KubeObject>(resource: ResourceRef, key: ObjectKey, options: GetOptions = {}): Promise<T> {
-    const path = pathOf(resource, key.namespace, required(key.name)) + query({ resourceVersion: options.resourceVersion });
+    const path =
+      pathOf(resource, key.namespace, required(key.name)) + query({ resourceVersion: options.resourceVersion });
     return this.#http.json<T>({ method: 'GET', path, signal: options.signal });
   }
 

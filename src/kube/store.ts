@@ -111,7 +111,11 @@ export interface ObjectStore {
     options?: WriteOptions,
   ): Promise<T>;
   /** Server-side apply; `object` holds only the fields the manager has an opinion about. */
-  apply<T extends KubeObject = KubeObject>(resource: ResourceRef, object: KubeObject, options: ApplyOptions): Promise<T>;
+  apply<T extends KubeObject = KubeObject>(
+    resource: ResourceRef,
+    object: KubeObject,
+    options: ApplyOptions,
+  ): Promise<T>;
   /** The object when it stays for now (finalizers, grace period), undefined when it is gone. */
   delete<T extends KubeObject = KubeObject>(
     resource: ResourceRef,

@@ -78,9 +78,15 @@ describe('waitFor', () => {
     await settle();
     stop.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
-    const failing = waitFor(store, things, key, () => {
-      throw new Error('it failed for good');
-    }, options);
+    const failing = waitFor(
+      store,
+      things,
+      key,
+      () => {
+        throw new Error('it failed for good');
+      },
+      options,
+    );
     await expect(failing).rejects.toThrow('it failed for good');
   });
 });

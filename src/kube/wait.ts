@@ -106,8 +106,11 @@ export async function waitForGone(
 }
 
 function describe(object: KubeObject): string {
-  const failing = (object.status?.conditions ?? []).filter((condition: { status: string }) => condition.status !== 'True');
+  const failing = (object.status?.conditions ?? []).filter(
+    (condition: { status: string }) => condition.status !== 'True',
+  );
   const texts = failing.map((c: Record<string, string>) => `${c.type}=${c.status} (${c.reason}: ${c.message})`);
-  if (object.metadata.deletionTimestamp) texts.unshift(`deleting, finalizers: ${object.metadata.finalizers?.join(', ')}`);
+  if (object.metadata.deletionTimestamp)
+    texts.unshift(`deleting, finalizers: ${object.metadata.finalizers?.join(', ')}`);
   return texts.length > 0 ? texts.join('; ') : 'it has no failing condition';
 }

@@ -1,4 +1,20 @@
 /** Logs and metrics. The only folder that names logging and metrics libraries. */
-export { createLogger, type LogFields, type Logger, type LogLevel, type LogLine, loggerOf, silentLogger } from './log.ts';
-export { type Counter, createMetrics, type Gauge, type Histogram, type Labels, type Metrics, noMetrics } from './metrics.ts';
+export {
+  createLogger,
+  type LogFields,
+  type Logger,
+  type LogLevel,
+  type LogLine,
+  loggerOf,
+  silentLogger,
+} from './log.ts';
+export {
+  type Counter,
+  createMetrics,
+  type Gauge,
+  type Histogram,
+  type Labels,
+  type Metrics,
+  noMetrics,
+} from './metrics.ts';
 export { redact, redactText } from './redact.ts';

@@ -1,14 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { createLogger, createMetrics, type LogLine, loggerOf, noMetrics, redact, redactText, silentLogger } from './index.ts';
+import {
+  createLogger,
+  createMetrics,
+  type LogLine,
+  loggerOf,
+  noMetrics,
+  redact,
+  redactText,
+  silentLogger,
+} from './index.ts';
 
 const KEY = '-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----';
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl';
 
 describe('redact', () => {
   it('hides by name, and leaves names of things', () => {
-    const fields = { token: 'x', 'client-key-data': 'x', Authorization: 'x', kubeconfig: 'x', private_key: 'x', password: '' };
+    const fields = {
+      token: 'x',
+      'client-key-data': 'x',
+      Authorization: 'x',
+      kubeconfig: 'x',
+      private_key: 'x',
+      password: '',
+    };
     const hidden = redact(fields) as Record<string, string>;
-    expect(hidden).toEqual({ ...Object.fromEntries(Object.keys(fields).map((name) => [name, '[redacted]'])), password: '' });
+    expect(hidden).toEqual({
+      ...Object.fromEntries(Object.keys(fields).map((name) => [name, '[redacted]'])),
+      password: '',
+    });
     const open = { secretName: 'demo-config', tokenFile: '/t', key: 'n/a', secrets: 3, passwordPolicy: 'long' };
     expect(redact(open)).toEqual(open);
   });
@@ -22,7 +41,14 @@ describe('redact', () => {
   });
 
   it('hides by look, in texts, errors and their causes', () => {
-    for (const secret of [KEY, JWT, 'Bearer abcdef123456', 'token: abcdef123456', 'client-key-data: LS0tLS1CRUdJTg==', 'abcdef.0123456789abcdef']) {
+    for (const secret of [
+      KEY,
+      JWT,
+      'Bearer abcdef123456',
+      'token: abcdef123456',
+      'client-key-data: LS0tLS1CRUdJTg==',
+      'abcdef.0123456789abcdef',
+    ]) {
       const payload = secret.replace(/^(Bearer |token: |client-key-data: )/, '');
       expect(redactText(`before ${secret} after`)).not.toContain(payload);
       expect(redactText(`before ${secret} after`)).toContain('before');
@@ -35,14 +61,20 @@ describe('redact', () => {
   it('survives anything', () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
-    expect(() => JSON.stringify(redact({ circular, big: 1n, map: new Map([['a', 1]]), bytes: Buffer.from('abc'), date: new Date(0) }))).not.toThrow();
+    expect(() =>
+      JSON.stringify(
+        redact({ circular, big: 1n, map: new Map([['a', 1]]), bytes: Buffer.from('abc'), date: new Date(0) }),
+      ),
+    ).not.toThrow();
   });
 });
 
 describe('log', () => {
   it('adds the fields of children and redacts everything', () => {
     const lines: LogLine[] = [];
-    const log = loggerOf((line) => lines.push(line)).child({ controller: 'x' }).child({ token: 't' });
+    const log = loggerOf((line) => lines.push(line))
+      .child({ controller: 'x' })
+      .child({ token: 't' });
     log.info(`joined with ${JWT}`, { a: 1 });
     expect(lines).toEqual([
       { level: 'info', message: 'joined with [redacted]', fields: { controller: 'x', token: '[redacted]', a: 1 } },
@@ -52,11 +84,18 @@ describe('log', () => {
 
   it('writes JSON lines of its level and above', async () => {
     let text = '';
-    const destination = { write: (line: string) => void (text += line) };
+    const destination = {
+      write(line: string) {
+        text += line;
+      },
+    };
     const log = await createLogger({ level: 'info', destination, fields: { app: 'rookery' } });
     log.debug('hidden');
     log.warn('shown', { error: new Error('oops') });
-    const [line, ...rest] = text.trim().split('\n').map((entry) => JSON.parse(entry));
+    const [line, ...rest] = text
+      .trim()
+      .split('\n')
+      .map((entry) => JSON.parse(entry));
     expect(rest).toEqual([]);
     expect(line).toMatchObject({ msg: 'shown', app: 'rookery', error: { name: 'Error', message: 'oops' } });
     expect(line.time).toMatch(/^\d{4}-/);

@@ -6,7 +6,7 @@ import 'reflect-metadata';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { X509CertificateGenerator, BasicConstraintsExtension, SubjectAlternativeNameExtension } from '@peculiar/x509';
+import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 import type { Connection } from '../connection.ts';
 
 export interface Exchange {

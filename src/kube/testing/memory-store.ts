@@ -51,13 +51,19 @@ export class MemoryStore implements ObjectStore {
     options.signal?.throwIfAborted();
     const items = [...this.#of(resource).values()].filter((object) => selects(object, options));
     const metadata = { resourceVersion: String(this.#version) };
-    return { apiVersion: apiVersionOf(resource), kind: `${resource.kind}List`, metadata, items: structuredClone(items) as T[] };
+    return {
+      apiVersion: apiVersionOf(resource),
+      kind: `${resource.kind}List`,
+      metadata,
+      items: structuredClone(items) as T[],
+    };
   }
 
   async *watch<T extends KubeObject>(resource: ResourceRef, options: WatchOptions = {}): AsyncGenerator<WatchEvent<T>> {
     const { signal } = options;
     let position = Number(options.resourceVersion ?? 0);
-    if (position < this.#oldest) throw new KubeError({ code: 410, reason: 'Expired', message: 'too old resource version' });
+    if (position < this.#oldest)
+      throw new KubeError({ code: 410, reason: 'Expired', message: 'too old resource version' });
     const wake = () => {
       for (const resolve of this.#wake.splice(0)) resolve();
     };
@@ -69,7 +75,8 @@ export class MemoryStore implements ObjectStore {
       const news = this.#log.filter((entry) => entry.version > position && entry.resource === idOf(resource));
       for (const entry of news) {
         position = entry.version;
-        if (selects(entry.object, options)) yield structuredClone({ type: entry.type, object: entry.object }) as WatchEvent<T>;
+        if (selects(entry.object, options))
+          yield structuredClone({ type: entry.type, object: entry.object }) as WatchEvent<T>;
       }
       if (news.length === 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
     }
@@ -78,10 +85,15 @@ export class MemoryStore implements ObjectStore {
   async create<T extends KubeObject>(resource: ResourceRef, object: T, options: WriteOptions = {}): Promise<T> {
     options.signal?.throwIfAborted();
     const metadata = { ...object.metadata };
-    if (!metadata.name && metadata.generateName) metadata.name = `${metadata.generateName}${this.#random.bytes(3).toString('hex')}`;
+    if (!metadata.name && metadata.generateName)
+      metadata.name = `${metadata.generateName}${this.#random.bytes(3).toString('hex')}`;
     const key = keyText({ namespace: metadata.namespace, name: metadata.name ?? '' });
     if (this.#of(resource).has(key)) {
-      throw new KubeError({ code: 409, reason: 'AlreadyExists', message: `${resource.plural} "${metadata.name}" already exists` });
+      throw new KubeError({
+        code: 409,
+        reason: 'AlreadyExists',
+        message: `${resource.plural} "${metadata.name}" already exists`,
+      });
     }
     const made = { ...structuredClone(object), metadata } as T;
     metadata.uid = this.#random.uuid();
@@ -180,7 +192,10 @@ export class MemoryStore implements ObjectStore {
   #of(resource: ResourceRef): Map<string, KubeObject> {
     const id = idOf(resource);
     let objects = this.#objects.get(id);
-    if (!objects) this.#objects.set(id, (objects = new Map()));
+    if (!objects) {
+      objects = new Map();
+      this.#objects.set(id, objects);
+    }
     return objects;
   }
 
@@ -188,7 +203,12 @@ export class MemoryStore implements ObjectStore {
     const object = this.#of(resource).get(keyText(key));
     if (object) return object;
     const details = { name: key.name, kind: resource.plural, group: resource.group };
-    throw new KubeError({ code: 404, reason: 'NotFound', message: `${resource.plural} "${key.name}" not found`, details });
+    throw new KubeError({
+      code: 404,
+      reason: 'NotFound',
+      message: `${resource.plural} "${key.name}" not found`,
+      details,
+    });
   }
 }
 
@@ -198,7 +218,11 @@ const idOf = (resource: ResourceRef) => `${resource.group}/${resource.plural}`;
 function selects(object: KubeObject, selection: Selection): boolean {
   const { namespace, labelSelector = '', fieldSelector = '' } = selection;
   if (namespace && object.metadata.namespace !== namespace) return false;
-  const pairs = (text: string) => text.split(',').filter(Boolean).map((pair) => pair.split('=') as [string, string]);
+  const pairs = (text: string) =>
+    text
+      .split(',')
+      .filter(Boolean)
+      .map((pair) => pair.split('=') as [string, string]);
   if (!pairs(labelSelector).every(([label, value]) => object.metadata.labels?.[label] === value)) return false;
   return pairs(fieldSelector).every(([, value]) => object.metadata.name === value);
 }

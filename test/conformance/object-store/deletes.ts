@@ -35,7 +35,9 @@ export function deletes(scene: Scene): void {
     const deleting = await store.delete(configMaps, key);
     expect(deleting?.metadata.deletionTimestamp).toMatch(/Z$/);
     expect(deleting?.metadata.finalizers).toEqual([FINALIZER]);
-    expect((await store.delete(configMaps, key))?.metadata.deletionTimestamp).toBe(deleting?.metadata.deletionTimestamp);
+    expect((await store.delete(configMaps, key))?.metadata.deletionTimestamp).toBe(
+      deleting?.metadata.deletionTimestamp,
+    );
     expect((await store.get(configMaps, key)).metadata.deletionTimestamp).toBe(deleting?.metadata.deletionTimestamp);
 
     await store.patch(configMaps, key, { type: 'merge', body: { metadata: { finalizers: null } } });

@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { deletes } from './deletes.ts';
-import { type Scene, type StoreUnderTest, setScene } from './scene.ts';
 import { patches } from './patches.ts';
 import { reads } from './reads.ts';
+import { type Scene, type StoreUnderTest, setScene } from './scene.ts';
 import { watches } from './watches.ts';
 import { writes } from './writes.ts';
 

@@ -55,7 +55,9 @@ export function patches(scene: Scene): void {
     const { store } = scene;
     const key = keyOf(await store.create(configMaps, configMap(scene, scene.name(), {})));
     const names = Array.from({ length: 8 }, (_, i) => `k${i}`);
-    await Promise.all(names.map((name) => store.patch(configMaps, key, { type: 'merge', body: { data: { [name]: '1' } } })));
+    await Promise.all(
+      names.map((name) => store.patch(configMaps, key, { type: 'merge', body: { data: { [name]: '1' } } })),
+    );
     expect(Object.keys((await store.get(configMaps, key)).data).sort()).toEqual(names);
   });
 
@@ -137,7 +139,12 @@ export function patches(scene: Scene): void {
     const { store, widgets } = scene;
     const made = await store.create(widgets, widget(scene, scene.name()));
     const { apiVersion, kind, metadata } = made;
-    const object = { apiVersion, kind, metadata: { name: metadata.name, namespace: metadata.namespace }, status: { n: 1 } };
+    const object = {
+      apiVersion,
+      kind,
+      metadata: { name: metadata.name, namespace: metadata.namespace },
+      status: { n: 1 },
+    };
     const applied = await store.apply(widgets, object, { fieldManager: 'one', subresource: 'status' });
     expect(applied).toMatchObject({ spec: { size: 1 }, status: { n: 1 } });
   });

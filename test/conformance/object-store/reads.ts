@@ -55,13 +55,18 @@ export function reads(scene: Scene): void {
     expect(namesOf(await scene.store.list(configMaps, equal))).toEqual(['list-c']);
     const unequal = only({ fieldSelector: 'metadata.name!=list-c' });
     expect(namesOf(await scene.store.list(configMaps, unequal))).toEqual(names.filter((name) => name !== 'list-c'));
-    const both = only({ namespace: undefined, fieldSelector: `metadata.namespace=${scene.namespace},metadata.name=list-c` });
+    const both = only({
+      namespace: undefined,
+      fieldSelector: `metadata.namespace=${scene.namespace},metadata.name=list-c`,
+    });
     expect(namesOf(await scene.store.list(configMaps, both))).toEqual(['list-c']);
   });
 
   it('refuses selectors it does not understand', async () => {
     expect(await failureOf(scene.store.list(configMaps, only({ labelSelector: 'a in' })))).toMatchObject({ code: 400 });
-    expect(await failureOf(scene.store.list(configMaps, only({ fieldSelector: 'data.i=1' })))).toMatchObject({ code: 400 });
+    expect(await failureOf(scene.store.list(configMaps, only({ fieldSelector: 'data.i=1' })))).toMatchObject({
+      code: 400,
+    });
   });
 
   it('pages, all pages as of the first one', async () => {

@@ -53,7 +53,12 @@ export async function setScene(scene: Scene, underTest: StoreUnderTest): Promise
   await eventually(() => store.list(widgets, { namespace }));
 }
 
-export function configMap(scene: Scene, name: string, data: Record<string, string> = {}, labels?: Record<string, string>) {
+export function configMap(
+  scene: Scene,
+  name: string,
+  data: Record<string, string> = {},
+  labels?: Record<string, string>,
+) {
   const metadata = { name, namespace: scene.namespace, ...(labels ? { labels } : {}) };
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } as KubeObject;
 }
@@ -108,7 +113,7 @@ export async function takeEvents(
   return events;
 }
 
-export async function eventually<T>(attempt: () => Promise<T>, ms = 20_000): Promise<T> {
+async function eventually<T>(attempt: () => Promise<T>, ms = 20_000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     try {

@@ -3,7 +3,8 @@ import { isExpired, keyOf, type WatchEvent, type WatchOptions } from '../../../s
 import { configMap, configMaps, failureOf, type Scene, takeEvents, widget } from './scene.ts';
 
 export function watches(scene: Scene): void {
-  const short = (event: WatchEvent) => `${event.type} ${event.object.metadata.name} ${event.object.data?.a ?? ''}`.trim();
+  const short = (event: WatchEvent) =>
+    `${event.type} ${event.object.metadata.name} ${event.object.data?.a ?? ''}`.trim();
   const start = async () =>
     (await scene.store.list(configMaps, { namespace: scene.namespace })).metadata.resourceVersion;
   const watch = (options: WatchOptions) => (signal: AbortSignal) =>
@@ -23,7 +24,12 @@ export function watches(scene: Scene): void {
     const events = takeEvents(watch({ resourceVersion }), 4);
     await life(name);
     const seen = await events;
-    expect(seen.map(short)).toEqual([`ADDED ${name} 1`, `MODIFIED ${name} 2`, `MODIFIED ${name} 3`, `DELETED ${name} 3`]);
+    expect(seen.map(short)).toEqual([
+      `ADDED ${name} 1`,
+      `MODIFIED ${name} 2`,
+      `MODIFIED ${name} 3`,
+      `DELETED ${name} 3`,
+    ]);
     const versions = seen.map((event) => Number(event.object.metadata.resourceVersion));
     expect(versions).toEqual([...versions].sort((a, b) => a - b));
     expect(new Set(versions).size).toBe(4);
@@ -89,7 +95,13 @@ export function watches(scene: Scene): void {
       1,
     );
     const elsewhere = takeEvents(
-      (signal) => scene.store.watch(configMaps, { namespace: 'default', resourceVersion, fieldSelector: `metadata.name=${name}`, signal }),
+      (signal) =>
+        scene.store.watch(configMaps, {
+          namespace: 'default',
+          resourceVersion,
+          fieldSelector: `metadata.name=${name}`,
+          signal,
+        }),
       1,
       1_000,
     );
@@ -130,7 +142,9 @@ export function watches(scene: Scene): void {
 
   it('sends no bookmarks when not asked to', async () => {
     const resourceVersion = await start();
-    for await (const event of watch({ resourceVersion, timeoutSeconds: 3, bookmarks: false })(AbortSignal.timeout(20_000))) {
+    for await (const event of watch({ resourceVersion, timeoutSeconds: 3, bookmarks: false })(
+      AbortSignal.timeout(20_000),
+    )) {
       expect(event.type).not.toBe('BOOKMARK');
     }
   }, 30_000);
@@ -151,7 +165,8 @@ export function watches(scene: Scene): void {
     const resourceVersion = await scene.expire(scene.widgets);
     const { store, widgets, namespace } = scene;
     const read = async () => {
-      for await (const _ of store.watch(widgets, { namespace, resourceVersion, signal: AbortSignal.timeout(10_000) })) void _;
+      for await (const _ of store.watch(widgets, { namespace, resourceVersion, signal: AbortSignal.timeout(10_000) }))
+        void _;
     };
     const error = await failureOf(read());
     expect(isExpired(error)).toBe(true);

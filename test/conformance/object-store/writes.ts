@@ -83,7 +83,9 @@ export function writes(scene: Scene): void {
 
   it('lets one of many concurrent updates of a version through', async () => {
     const created = await scene.store.create(configMaps, configMap(scene, scene.name(), { a: '0' }));
-    const attempts = Array.from({ length: 8 }, (_, i) => scene.store.update(configMaps, { ...created, data: { a: `w${i}` } }));
+    const attempts = Array.from({ length: 8 }, (_, i) =>
+      scene.store.update(configMaps, { ...created, data: { a: `w${i}` } }),
+    );
     const results = await Promise.allSettled(attempts);
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
     for (const result of results) if (result.status === 'rejected') expect(isConflict(result.reason)).toBe(true);
