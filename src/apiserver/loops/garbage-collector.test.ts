@@ -195,11 +195,13 @@ test('a thousand dependents go without blocking the event loop', async () => {
   cluster.start(garbageCollector);
   const owner = await make('owner');
   await Promise.all(Array.from({ length: 1000 }, (_, i) => make(`child-${i}`, owner)));
+  // CPU time between two beats, not wall time: other processes must not fail this.
   let longest = 0;
-  let last = performance.now();
+  let last = process.cpuUsage();
   const beat = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
+    const { user, system } = process.cpuUsage(last);
+    longest = Math.max(longest, (user + system) / 1000);
+    last = process.cpuUsage();
   }, 1);
   await cluster.delete(owner);
   await cluster.until(() => cluster.context.store.count('/configmaps', 'n') === 0);

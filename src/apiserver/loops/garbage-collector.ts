@@ -61,12 +61,15 @@ class GarbageCollector {
 
   /** Reads what was there before the watch; kinds that appear later are read when they appear. */
   async #scan(): Promise<void> {
+    await turn();
+    if (this.#stopped) return;
     try {
       for (const storage of [...this.#context.registry.storages().keys()]) {
         if (storage === EVENTS || this.#scanned.has(storage)) continue;
+        this.#scanned.add(storage);
+        if (this.#context.store.count(storage) === 0) continue;
         await turn();
         if (this.#stopped) return;
-        this.#scanned.add(storage);
         for await (const page of pages(this.#context.store, storage)) {
           for (const stored of page) this.#observe(stored);
         }
