@@ -5,7 +5,7 @@ SHELL := bash
 
 NPM_STAMP := node_modules/.package-lock.json
 
-.PHONY: help up down test lint bench build docs tools
+.PHONY: help up down test lint bench build generate tools
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,13 +34,14 @@ test: build tools ## unit, property and integration tests; no Docker, no Go
 lint: $(NPM_STAMP) ## format, lint, types, import direction, dead code
 	npx biome check .
 	npx tsc --noEmit -p .
+	node --import tsx tools/gen-api.ts --check
 	npx vitest run test/repository
 	npx knip
 
 bench: build ## benchmarks: a table, and JSON in bench/results/
 	npx tsx bench/main.ts
 
-docs: build ## regenerate docs/reference from the schemas
-	npx tsx tools/gen-docs.ts
+generate: $(NPM_STAMP) ## write what is derived from src/api: CRDs and docs/reference
+	node --import tsx tools/gen-api.ts
 
 -include test/bed/bed.mk

@@ -1,0 +1,8 @@
+/** What all kinds of the Cluster API core share. */
+export const CAPI = {
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  categories: ['cluster-api', 'rookery'],
+  scope: 'Namespaced' as const,
+  labels: { 'cluster.x-k8s.io/v1beta2': 'v1beta2' },
+};

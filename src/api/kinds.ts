@@ -1,0 +1,25 @@
+/** All kinds, in the order people read about them. */
+import { cluster } from './capi/cluster.ts';
+import { machine } from './capi/machine.ts';
+import { machineDeployment } from './capi/machine-deployment.ts';
+import { machineHealthCheck } from './capi/machine-health-check.ts';
+import { machineSet } from './capi/machine-set.ts';
+import { kindCluster } from './infrastructure/kind-cluster.ts';
+import { virtualCluster } from './infrastructure/virtual-cluster.ts';
+import type { KindDefinition } from './kind.ts';
+import { clusterJob } from './rookery/cluster-job.ts';
+import { workspaceInstance } from './workshop/workspace-instance.ts';
+import { workspaceTemplate } from './workshop/workspace-template.ts';
+
+export const kinds: KindDefinition[] = [
+  cluster,
+  virtualCluster,
+  kindCluster,
+  workspaceTemplate,
+  workspaceInstance,
+  clusterJob,
+  machine,
+  machineSet,
+  machineDeployment,
+  machineHealthCheck,
+];
