@@ -3,7 +3,7 @@
  * pool of keep-alive connections; each watch has its own. Reads are repeated when a pooled connection turns out to be
  * dead, and everything is repeated when the server itself says when to come back (Retry-After), as client-go does.
  */
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import type { Connection, Headers } from './connection.ts';
 import { ConnectionError, KubeError, type KubeStatus, WatchStreamError } from './kube-error.ts';
@@ -34,8 +34,7 @@ const RETRY_AFTER_RETRIES = 5;
 const LONGEST_RETRY_AFTER = 30_000;
 
 export class HttpClient {
-  readonly #requests: Dispatcher;
-  readonly #watches: Dispatcher;
+  #pools: Promise<Pools> | undefined;
   readonly #origin: string;
   readonly #prefix: string;
   readonly #options: HttpClientOptions;
@@ -47,19 +46,12 @@ export class HttpClient {
     const url = new URL(options.connection.server);
     this.#origin = url.origin;
     this.#prefix = url.pathname.replace(/\/+$/, '');
-    const timeout = options.timeoutMs ?? 60_000;
-    this.#requests = dispatcher(options.connection, {
-      connections: options.maxConnections ?? 64,
-      headersTimeout: timeout,
-      bodyTimeout: timeout,
-    });
-    this.#watches = dispatcher(options.connection, { headersTimeout: timeout, bodyTimeout: 0 });
   }
 
   /** The decoded JSON body. */
   async json<T>(request: HttpRequest): Promise<T> {
     for (let attempt = 0; ; attempt++) {
-      const response = await this.#send(this.#requests, request);
+      const response = await this.#send('requests', request);
       const text = await this.#read(response, request);
       if (response.statusCode < 300) return parseBody(text) as T;
       const error = failure(response, text);
@@ -74,7 +66,7 @@ export class HttpClient {
   /** The lines of a streamed answer, parsed. Ends with the stream; throws on a line that is not JSON or not whole. */
   async *lines(path: string, signal?: AbortSignal): AsyncGenerator<unknown> {
     const request: HttpRequest = { method: 'GET', path, signal };
-    const response = await this.#send(this.#watches, request);
+    const response = await this.#send('watches', request);
     if (response.statusCode !== 200) throw failure(response, await this.#read(response, request));
     const partial: Buffer[] = [];
     try {
@@ -98,10 +90,25 @@ export class HttpClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#requests.destroy(), this.#watches.destroy()]);
+    const pools = await this.#pools;
+    await Promise.all([pools?.requests.destroy(), pools?.watches.destroy()]);
   }
 
-  async #send(via: Dispatcher, request: HttpRequest): Promise<Dispatcher.ResponseData> {
+  /** undici is loaded for the first request: a process whose API server is its own never needs it. */
+  async #open(): Promise<Pools> {
+    const { connection, maxConnections = 64, timeoutMs = 60_000 } = this.#options;
+    const undici = await import('undici');
+    const pool = (options: Agent.Options) => makePool(undici, connection, { ...options, headersTimeout: timeoutMs });
+    return {
+      requests: pool({ connections: maxConnections, bodyTimeout: timeoutMs }),
+      watches: pool({ bodyTimeout: 0 }),
+    };
+  }
+
+  async #send(via: keyof Pools, request: HttpRequest): Promise<Dispatcher.ResponseData> {
+    request.signal?.throwIfAborted();
+    this.#pools ??= this.#open();
+    const pool = (await this.#pools)[via];
     const headers: Headers = {
       ...(await this.#options.connection.headers?.()),
       accept: 'application/json',
@@ -114,7 +121,7 @@ export class HttpClient {
     }
     for (let attempt = 0; ; attempt++) {
       try {
-        const response = await via.request({
+        const response = await pool.request({
           origin: this.#origin,
           path: this.#prefix + request.path,
           method: request.method,
@@ -157,7 +164,12 @@ export class HttpClient {
   }
 }
 
-function dispatcher(connection: Connection, options: Agent.Options): Dispatcher {
+interface Pools {
+  requests: Dispatcher;
+  watches: Dispatcher;
+}
+
+function makePool(undici: typeof import('undici'), connection: Connection, options: Agent.Options): Dispatcher {
   const tls = {
     ca: connection.ca,
     cert: connection.cert,
@@ -167,8 +179,8 @@ function dispatcher(connection: Connection, options: Agent.Options): Dispatcher 
   };
   // Servers that say nothing keep idle connections for minutes; those that say a time are believed.
   const common = { ...options, pipelining: 1, keepAliveTimeout: 60_000 };
-  if (connection.proxyUrl) return new ProxyAgent({ ...common, uri: connection.proxyUrl, requestTls: tls });
-  return new Agent({ ...common, connect: tls });
+  if (connection.proxyUrl) return new undici.ProxyAgent({ ...common, uri: connection.proxyUrl, requestTls: tls });
+  return new undici.Agent({ ...common, connect: tls });
 }
 
 /** The connection was closed by the other side before any of the answer came. */
