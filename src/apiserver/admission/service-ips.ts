@@ -75,7 +75,7 @@ function assignIP(service: KubeObject, held: Taken, range: ServiceRange): void {
     const problem = (text: string) =>
       failure(service, [field.invalid('spec.clusterIPs', [wanted], `failed to allocate IP ${wanted}: ${text}`)]);
     if (number === undefined || number < first || number > last) {
-      throw problem(`the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${range.cidr}`);
+      throw problem('the provided network does not match the current range');
     }
     if (held.ips.has(wanted)) throw problem('provided IP is already allocated');
     spec.clusterIP = wanted;

@@ -1,6 +1,6 @@
 /** Checks of the smaller core kinds (pkg/apis/core/validation). Volumes and quotas have their own files. */
 import { type FieldError, field } from '../status.ts';
-import { cidr, ip, label, oneOf, qualified, subdomain } from './checks.ts';
+import { cidr, ip, isIPv4, isIPv6, label, oneOf, qualified, subdomain } from './checks.ts';
 import { type Any, items } from './fields.ts';
 import { labelValue, portNumber } from './names.ts';
 import { validateResourceQuantity } from './resource-list.ts';
@@ -82,6 +82,7 @@ export function validateNodeUpdate(node: Any, old: Any): FieldError[] {
 
 /** Addresses that can never be an endpoint: unspecified, loopback, link-local. */
 export function endpointIP(address: string, path: string): FieldError[] {
+  if (!isIPv4(address) && !isIPv6(address)) return [field.invalid(path, address, 'must be a valid IP address')];
   const reasons: Array<[RegExp, string]> = [
     [/^(0\.0\.0\.0|::)$/, 'may not be unspecified (0.0.0.0 or ::)'],
     [/^(127\.|::1$)/, 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],

@@ -361,6 +361,6 @@ export const groupKinds: Record<string, Record<string, KindRules>> = {
     ResourceSlice: { generation: true },
     DeviceTaintRule: { generation: true },
   },
-  'apiextensions.k8s.io': { CustomResourceDefinition: { generation: true } },
+  'apiextensions.k8s.io': { CustomResourceDefinition: { generation: true, raw: true } },
   'apiregistration.k8s.io': { APIService: { status: {} } },
 };

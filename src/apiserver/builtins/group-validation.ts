@@ -137,7 +137,9 @@ function validateMetric(metric: Any, path: string): FieldError[] {
   const type: string = metric.type ?? '';
   if (!METRICS.includes(type)) {
     const required = type ? [] : [field.required(`${path}.type`, 'must specify a metric source type')];
-    return [...required, field.notSupported(`${path}.type`, type, METRICS)];
+    // Upstream says it twice, once for the name and once for want of a source.
+    const unknown = field.notSupported(`${path}.type`, type, METRICS);
+    return [...required, unknown, unknown];
   }
   const name = type.charAt(0).toLowerCase() + type.slice(1);
   const source = metric[name];
@@ -171,8 +173,18 @@ export function validateAutoscaler({ spec = {} }: Any): FieldError[] {
     if (!ref[name]) errors.push(field.required(path));
     else for (const text of pathSegment(ref[name])) errors.push(field.invalid(path, ref[name], text));
   }
-  for (const [index, metric] of items(spec.metrics).entries())
+  if (!String(ref.apiVersion ?? '').includes('/')) {
+    errors.push(
+      field.invalid('spec.scaleTargetRef.apiVersion', ref.apiVersion ?? '', 'apiVersion must specify API group'),
+    );
+  }
+  for (const [index, metric] of items(spec.metrics).entries()) {
     errors.push(...validateMetric(metric, `spec.metrics[${index}]`));
+  }
+  if (min === 0 && !items(spec.metrics).some(({ type }) => type === 'Object' || type === 'External')) {
+    const text = 'must specify at least one Object or External metric to support scaling to zero replicas';
+    errors.push(field.forbidden('spec.metrics', text));
+  }
   return errors;
 }
 

@@ -6,6 +6,7 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Strategy, WriteContext } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { type Any, assign, clone } from './fields.ts';
+import { tidy } from './tidy.ts';
 
 export interface KindRules {
   defaults?(object: Any): void;
@@ -21,6 +22,8 @@ export interface KindRules {
   /** Metadata the status subresource may not change although it is metadata. */
   statusKeeps?: Array<'labels' | 'annotations' | 'ownerReferences' | 'finalizers'>;
   generation?: boolean;
+  /** Holds JSON of no fixed shape, where null and empty mean something. */
+  raw?: boolean;
   createOnUpdate?: boolean;
   requireResourceVersion?: boolean;
 }
@@ -43,7 +46,12 @@ export function strategy(rules: KindRules): Strategy {
       rules.prepareSubresource?.(subresource, object, old, context);
     },
   };
-  if (rules.defaults) made.defaults = rules.defaults;
+  if (!rules.raw) {
+    made.defaults = (object) => {
+      tidy(object);
+      rules.defaults?.(object);
+    };
+  } else if (rules.defaults) made.defaults = rules.defaults;
   if (rules.validate) made.validate = rules.validate;
   if (rules.validateUpdate) made.validateUpdate = rules.validateUpdate;
   if (rules.warnings) made.warnings = rules.warnings;

@@ -28,7 +28,11 @@ const ANNOTATIONS_LIMIT = 256 * 1024;
 export interface MetaRules {
   namespaced: boolean;
   nameKind?: NameKind;
+  /** Built-in kinds take only known or qualified finalizers. */
+  builtin?: boolean;
 }
+
+const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
 export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, path = 'metadata'): FieldError[] {
   const errors: FieldError[] = [];
@@ -55,6 +59,13 @@ export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, path = 'm
     errors.push(field.invalid(`${path}.generation`, meta.generation, 'must be greater than or equal to 0'));
   }
   errors.push(...validateShared(meta, path), ...validateFinalizers(meta.finalizers ?? [], `${path}.finalizers`));
+  if (rules.builtin) {
+    for (const [index, name] of (meta.finalizers ?? []).entries()) {
+      if (name.includes('/') || STANDARD_FINALIZERS.has(name)) continue;
+      const text = 'name is neither a standard finalizer name nor is it fully qualified';
+      errors.push(field.invalid(`${path}.finalizers[${index}]`, name, text));
+    }
+  }
   return errors;
 }
 

@@ -3,7 +3,12 @@ import { type FieldError, field } from '../status.ts';
 import { qualified } from './checks.ts';
 import { type Any, items } from './fields.ts';
 import { compareQuantity, formatQuantity, type Quantity, wholeQuantity } from './quantity.ts';
-import { isStandardContainerResource, readQuantity, validateResourceQuantity } from './resource-list.ts';
+import {
+  readQuantity,
+  validateContainerResourceName,
+  validateResourceName,
+  validateResourceQuantity,
+} from './resource-list.ts';
 
 const QUOTA_NAMES = new Set([
   'cpu',
@@ -70,7 +75,7 @@ export function validateResourceQuota({ spec }: Any): FieldError[] {
   const errors: FieldError[] = [];
   for (const [name, value] of Object.entries(spec?.hard ?? {})) {
     const here = `spec.hard[${name}]`;
-    errors.push(...qualified(name, here));
+    errors.push(...validateResourceName(name, here));
     const known = QUOTA_NAMES.has(name) || /^(requests\.)?hugepages-/.test(name);
     if (!name.includes('/') && !known) {
       errors.push(field.invalid(here, name, 'must be a standard resource for quota'));
@@ -136,10 +141,9 @@ const ORDER: Array<{
 ];
 
 function validateLimitName(type: string, name: string, path: string): FieldError[] {
-  const errors = qualified(name, path);
-  if (errors.length || name.includes('/')) return errors;
-  const known = type === 'PersistentVolumeClaim' ? name === 'storage' : isStandardContainerResource(name);
-  return known ? [] : [field.invalid(path, name, 'must be a standard resource for containers')];
+  return type === 'PersistentVolumeClaim'
+    ? validateResourceName(name, path)
+    : validateContainerResourceName(name, path);
 }
 
 function validateLimit(limit: Any, path: string): FieldError[] {

@@ -62,10 +62,30 @@ export function isExtendedResource(name: string): boolean {
   return qualifiedName(`requests.${name}`).length === 0;
 }
 
+const STANDARD = /^((requests|limits)\.)?(cpu|memory|ephemeral-storage|storage)$/;
+const COUNTED = new Set([
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+]);
+
+/** A name Kubernetes knows, or one with a domain. */
+export function validateResourceName(name: string, path: string): FieldError[] {
+  const errors = qualifiedName(name).map((text) => field.invalid(path, name, text));
+  if (errors.length || name.includes('/')) return errors;
+  const known = STANDARD.test(name) || COUNTED.has(name) || /^(requests\.|limits\.)?hugepages-/.test(name);
+  return known ? [] : [field.invalid(path, name, 'must be a standard resource type or fully qualified')];
+}
+
 /** Resource names in containers: standard ones, or qualified. */
 export function validateContainerResourceName(name: string, path: string): FieldError[] {
-  const errors = qualifiedName(name).map((text) => field.invalid(path, name, text));
-  if (errors.length) return errors;
+  const errors = validateResourceName(name, path);
   if (!name.includes('/')) {
     if (!isStandardContainerResource(name)) {
       errors.push(field.invalid(path, name, 'must be a standard resource for containers'));
@@ -112,12 +132,12 @@ export function validateResources(resources: Any, path: string): FieldError[] {
   const requests = resources?.requests ?? {};
   for (const [name, value] of Object.entries(limits)) {
     const here = `${path}.limits`;
-    errors.push(...validateContainerResourceName(name, here));
+    errors.push(...validateContainerResourceName(name, `${here}[${name}]`));
     errors.push(...validateResourceQuantity(name, value, `${here}[${name}]`));
   }
   for (const [name, value] of Object.entries(requests)) {
     const here = `${path}.requests`;
-    errors.push(...validateContainerResourceName(name, here));
+    errors.push(...validateContainerResourceName(name, `${here}[${name}]`));
     errors.push(...validateResourceQuantity(name, value, `${here}[${name}]`));
     const limit = readQuantity(limits[name]);
     const request = readQuantity(value);

@@ -100,8 +100,11 @@ function prepareJob(job: Any): void {
   const { spec, metadata } = job;
   if (spec.manualSelector === true) return;
   const labels = ensure(ensure(spec.template, 'metadata'), 'labels');
+  // Upstream's defaults let a job without labels share its template's, so the generated ones show on both.
+  const shared = same(metadata.labels, labels);
   for (const name of JOB_NAME_LABELS) defaultTo(labels, { [name]: metadata.name });
   for (const name of JOB_UID_LABELS) defaultTo(labels, { [name]: metadata.uid });
+  if (shared) metadata.labels = { ...labels };
   const matchLabels = ensure(ensure(spec, 'selector'), 'matchLabels');
   defaultTo(matchLabels, { 'batch.kubernetes.io/controller-uid': metadata.uid });
 }
@@ -119,58 +122,41 @@ function prepareDaemonSet(object: Any, old?: Any): void {
   annotations[TEMPLATE_GENERATION] = String(same(object.spec?.template, old.spec?.template) ? before : before + 1);
 }
 
-function dropTemplateFields(object: Any): void {
-  const metadata = object.spec?.template?.metadata;
-  // Go writes no null here since 1.34.
-  if (metadata && metadata.creationTimestamp === null) delete metadata.creationTimestamp;
-}
-
 export const workloadKinds: Record<string, Record<string, KindRules>> = {
   apps: {
     Deployment: {
       generation: true,
       status: {},
       statusKeeps: ['labels'],
-      defaults: (o) => {
-        defaultDeployment(o);
-        dropTemplateFields(o);
-      },
+      defaults: defaultDeployment,
       validate: check.validateDeployment,
       validateUpdate: check.validateDeploymentUpdate,
     },
     ReplicaSet: {
       generation: true,
       status: { replicas: 0 },
-      defaults: (o) => {
-        defaultReplicaSet(o);
-        dropTemplateFields(o);
-      },
+      defaults: defaultReplicaSet,
       validate: check.validateReplicaSet,
       validateUpdate: check.validateReplicaSetUpdate,
     },
     StatefulSet: {
       generation: true,
       status: { replicas: 0, availableReplicas: 0 },
-      defaults: (o) => {
-        defaultStatefulSet(o);
-        dropTemplateFields(o);
-      },
+      defaults: defaultStatefulSet,
       validate: check.validateStatefulSet,
       validateUpdate: check.validateStatefulSetUpdate,
     },
     DaemonSet: {
       generation: true,
       status: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
-      defaults: (o) => {
-        defaultDaemonSet(o);
-        dropTemplateFields(o);
-      },
+      defaults: defaultDaemonSet,
       prepareCreate: (o) => prepareDaemonSet(o),
       prepareUpdate: (o, old) => prepareDaemonSet(o, old),
       validate: check.validateDaemonSet,
       validateUpdate: check.validateDaemonSetUpdate,
     },
     ControllerRevision: {
+      raw: true,
       validate: check.validateControllerRevision,
       validateUpdate: check.validateControllerRevisionUpdate,
     },
@@ -179,10 +165,7 @@ export const workloadKinds: Record<string, Record<string, KindRules>> = {
     Job: {
       generation: true,
       status: {},
-      defaults: (o) => {
-        defaultJob(o);
-        dropTemplateFields(o);
-      },
+      defaults: defaultJob,
       prepareCreate: prepareJob,
       validate: check.validateJob,
       validateUpdate: check.validateJobUpdate,
@@ -199,10 +182,7 @@ export const workloadKinds: Record<string, Record<string, KindRules>> = {
     ReplicationController: {
       generation: true,
       status: { replicas: 0 },
-      defaults: (o) => {
-        defaultReplicationController(o);
-        dropTemplateFields(o);
-      },
+      defaults: defaultReplicationController,
       validate: check.validateReplicationController,
       validateUpdate: (o) => check.validateReplicationController(o),
     },

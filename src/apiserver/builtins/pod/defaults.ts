@@ -135,7 +135,10 @@ export function defaultPod(pod: Any): void {
   defaultPodRequests(spec);
   defaultTo(spec, { enableServiceLinks: true });
   defaultPodSpec(spec);
-  ensure(pod, 'status');
+  // Times without omitempty: always in the answer.
+  for (const condition of items(ensure(pod, 'status').conditions)) {
+    defaultTo(condition, { lastProbeTime: null, lastTransitionTime: null });
+  }
 }
 
 /** Only pods, not templates: a limit without a request is the request too. */

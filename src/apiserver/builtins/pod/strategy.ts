@@ -1,4 +1,6 @@
 /** What the server does with a pod besides defaults and checks (pkg/registry/core/pod/strategy.go). */
+import { rfc3339 } from '../../../clock.ts';
+import type { WriteContext } from '../../resource.ts';
 import { type Any, assign, clone, items } from '../fields.ts';
 import type { KindRules } from '../kind.ts';
 import { dns1123Label } from '../names.ts';
@@ -7,13 +9,15 @@ import { qosClass } from './qos.ts';
 import { validatePodUpdate } from './update-validation.ts';
 import { validatePod } from './validation.ts';
 
-function prepareCreate(pod: Any): void {
+function prepareCreate(pod: Any, context: WriteContext): void {
   pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
   if (items(pod.spec?.schedulingGates).length) {
     pod.status.conditions = [
       {
         type: 'PodScheduled',
         status: 'False',
+        lastProbeTime: null,
+        lastTransitionTime: rfc3339(context.now),
         reason: 'SchedulingGated',
         message: 'Scheduling is blocked due to non-empty scheduling gates',
       },

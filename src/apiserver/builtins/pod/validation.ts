@@ -119,7 +119,7 @@ function validateAffinity(affinity: Any, path: string): FieldError[] {
 function validatePodTerm(term: Any, path: string): FieldError[] {
   const errors = labelSelector(term.labelSelector, `${path}.labelSelector`);
   if (!term.topologyKey) errors.push(field.required(`${path}.topologyKey`, 'can not be empty'));
-  else errors.push(...qualified(term.topologyKey, `${path}.topologyKey`));
+  errors.push(...qualified(term.topologyKey ?? '', `${path}.topologyKey`));
   return errors;
 }
 
