@@ -154,6 +154,8 @@ export const catalog: readonly Part[] = [
       ldflags: [
         `-X github.com/k3s-io/k3s/pkg/version.Version=${k3sVersion}`,
         '-X github.com/k3s-io/k3s/pkg/version.UpstreamGolang=$GOVERSION',
+        `-X k8s.io/component-base/version.gitVersion=${k3sVersion}`,
+        `-X k8s.io/client-go/pkg/version.gitVersion=${k3sVersion}`,
         "-extldflags '-static -lm -ldl -lz -lpthread'",
       ],
     },

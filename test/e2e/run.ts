@@ -31,7 +31,7 @@ async function runSuite(suite: Suite, until: number | undefined): Promise<Count>
   const report = join(folder, 'report.json');
   const limit = Math.min(15 * 60_000, until ? until - Date.now() : Number.POSITIVE_INFINITY);
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/e2e/vitest.config.ts', '--reporter=verbose', '--reporter=json', `--outputFile=${report}`, `${suite.name}.e2e.ts`];
-  const result = await tryRun(process.execPath, args, { timeoutMs: limit, env: { ...process.env, FORCE_COLOR: '0' } });
+  const result = await tryRun(process.execPath, args, { timeoutMs: limit, env: { ...process.env, NO_COLOR: '1' } });
   process.stdout.write(result.stdout);
   process.stderr.write(result.stderr);
   try {

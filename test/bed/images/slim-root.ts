@@ -30,7 +30,7 @@ export async function addWithLibraries(root: string, files: readonly string[]): 
   }
 }
 
-/** Not the static build: that one crashes on its first name lookup when there is no C library to load its resolver from. */
+/** Not the static build: a static C library looks names up by loading shared ones, which a small root does not have. */
 export async function addBusybox(root: string): Promise<void> {
   await addWithLibraries(root, ['/usr/bin/busybox']);
   const applets = await run('chroot', [join(folderOf('node-rootfs'), 'rootfs'), '/usr/bin/busybox', '--list']);

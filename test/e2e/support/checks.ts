@@ -19,7 +19,8 @@ export async function networkWorks(kubectl: Kubectl, nodes: readonly [string, st
   const left = await kubectl.untilPodReady('left');
   const right = await kubectl.untilPodReady('right');
   expect([left.spec.nodeName, right.spec.nodeName]).toEqual([first, second]);
-  const fetch = (from: string, url: string): Promise<string> => waitFor(`${url} from ${from}`, 30_000, async () => kubectl.exec(from, 'wget', '-q', '-T', '3', '-O', '-', url));
+  // Not wget's own -T: Debian's busybox crashes on it.
+  const fetch = (from: string, url: string): Promise<string> => waitFor(`${url} from ${from}`, 30_000, async () => kubectl.exec(from, 'timeout', '5', 'wget', '-q', '-O', '-', url));
   expect(await fetch('left', `http://${right.status.podIP}:8080/`)).toBe('right\n');
   expect(await fetch('right', `http://${left.status.podIP}:8080/`)).toBe('left\n');
   // Two endpoints, so that kube-proxy's statistic match is used: without its library ClusterIPs fail silently.

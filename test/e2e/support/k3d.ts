@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { k3dVersion, k3sVersion } from '../../bed/catalog.ts';
 import { program } from '../../bed/environment.ts';
 import { run } from '../../bed/process.ts';
+import { freePorts } from '../../bed/services/port.ts';
 import type { Engine } from './engine.ts';
 import { Kubectl } from './kubectl.ts';
 
@@ -31,9 +32,10 @@ export function k3d(docker: Engine, name: string): K3d {
     kubectl,
     run: k3dRun,
     create: async (...args) => {
+      const [port] = await freePorts(1);
       const image = `rancher/k3s:${k3sVersion.replace('+', '-')}`;
       const quiet = ['--k3s-arg', '--disable=traefik@server:*', '--k3s-arg', '--disable=servicelb@server:*', '--k3s-arg', '--disable=metrics-server@server:*'];
-      await k3dRun('cluster', 'create', name, '--image', image, '--no-lb', '--api-port', '127.0.0.1:0', '--kubeconfig-update-default=false', '--kubeconfig-switch-context=false', '--timeout', '180s', ...quiet, ...args);
+      await k3dRun('cluster', 'create', name, '--image', image, '--no-lb', '--api-port', `127.0.0.1:${port}`, '--kubeconfig-update-default=false', '--kubeconfig-switch-context=false', '--timeout', '180s', ...quiet, ...args);
       await k3dRun('kubeconfig', 'write', name, '--output', kubectl.kubeconfig);
     },
     remove: async () => {
