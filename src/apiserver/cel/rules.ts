@@ -1,10 +1,10 @@
 /** x-kubernetes-validations: rules in CEL, held against values; texts are the real server's. */
 import { parseFieldPath } from '../schema/field-path.ts';
-import { deepEqual } from '../schema/equal.ts';
+import { NONE, sameKey, unchanged } from '../schema/correlation.ts';
 import { goJson } from '../schema/go-json.ts';
 import { childPath } from '../schema/prune.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
-import { NONE, sameKey } from '../schema/validate.ts';
+
 import type { FieldError } from '../status.ts';
 import { engine } from './engine.ts';
 import { isSpent, OBJECT_BUDGET, refill } from './meter.ts';
@@ -36,14 +36,14 @@ export function validateRules(value: unknown, schema: Schema, path = '', old?: u
  */
 function visit(node: RuleNode, value: unknown, old: unknown, peer: unknown, kept: boolean, path: string, errors: FieldError[]): boolean {
   if (value === null || value === undefined) return true;
-  const unchanged = kept || (peer !== NONE && deepEqual(value, peer));
-  if (node.rules.length > 0 && !run(node, value, old, unchanged, path, errors)) return false;
+  const same = kept || (peer !== NONE && unchanged(value, peer, node.schema));
+  if (node.rules.length > 0 && !run(node, value, old, same, path, errors)) return false;
   if (Array.isArray(value)) {
     if (!node.items) return true;
     const keys = node.schema['x-kubernetes-list-type'] === 'map' ? (node.schema['x-kubernetes-list-map-keys'] ?? []) : [];
     for (let i = 0; i < value.length; i++) {
       const before = Array.isArray(old) ? sameKey(old, value[i], keys) : NONE;
-      if (!visit(node.items, value[i], before, before, unchanged, `${path}[${i}]`, errors)) return false;
+      if (!visit(node.items, value[i], before, before, same, `${path}[${i}]`, errors)) return false;
     }
     return true;
   }
@@ -56,13 +56,13 @@ function visit(node: RuleNode, value: unknown, old: unknown, peer: unknown, kept
     if (child === undefined) continue;
     const was = before !== undefined && Object.hasOwn(before, key) ? before[key] : NONE;
     const at = named ? childPath(path, key) : `${path}[${key}]`;
-    if (!visit(child, object[key], was, was, unchanged, at, errors)) return false;
+    if (!visit(child, object[key], was, was, same, at, errors)) return false;
   }
   return true;
 }
 
 /** Runs the rules of one node; false when the budget is spent and nothing further may run. */
-function run(node: RuleNode, value: unknown, old: unknown, unchanged: boolean, path: string, errors: FieldError[]): boolean {
+function run(node: RuleNode, value: unknown, old: unknown, same: boolean, path: string, errors: FieldError[]): boolean {
   const at = path === '' ? '<nil>' : path;
   const type = node.schema.type ?? '';
   const say = (text: string) => errors.push({ type: 'FieldValueInvalid', field: at, message: `Invalid value: ${JSON.stringify(type)}: ${text}` });
@@ -92,7 +92,7 @@ function run(node: RuleNode, value: unknown, old: unknown, unchanged: boolean, p
     }
     if (result === undefined || result === true) continue;
     // Transition rules judge the change itself, so they are never forgiven for what was there before.
-    if (unchanged && !program.usesOldSelf) continue;
+    if (same && !program.usesOldSelf) continue;
     errors.push(failure(compiled, value, type, variables, path));
     if (isSpent()) return false;
   }

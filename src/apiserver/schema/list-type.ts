@@ -1,5 +1,6 @@
 /** Uniqueness promised by x-kubernetes-list-type: elements of a `set`, keys of a `map`. */
-import { type FieldError, field } from '../status.ts';
+import type { FieldError } from '../status.ts';
+import { canonical, goJson } from './go-json.ts';
 import { childPath, fieldSchema } from './prune.ts';
 import type { Schema } from './schema.ts';
 
@@ -16,7 +17,7 @@ function walk(value: unknown, schema: Schema, path: string, errors: FieldError[]
   if (Array.isArray(value)) {
     const type = schema['x-kubernetes-list-type'];
     if (type === 'set') {
-      for (const i of repeated(value)) errors.push(field.duplicate(`${path}[${i}]`, value[i]));
+      for (const i of repeated(value)) errors.push(duplicate(`${path}[${i}]`, value[i]));
     } else if (type === 'map') checkKeys(value, schema['x-kubernetes-list-map-keys'] ?? [], path, errors);
     const items = schema.items;
     if (items === undefined) return;
@@ -40,7 +41,8 @@ function checkKeys(list: unknown[], keys: string[], path: string, errors: FieldE
   for (let i = 0; i < list.length; i++) {
     const item = list[i];
     if (item !== null && (typeof item !== 'object' || Array.isArray(item))) {
-      errors.push(field.invalid(`${path}[${i}]`, item, 'must be an object for an array of list-type map'));
+      const message = `Invalid value: ${goJson(item)}: must be an object for an array of list-type map`;
+      errors.push({ type: 'FieldValueInvalid', field: `${path}[${i}]`, message });
       return;
     }
   }
@@ -50,7 +52,11 @@ function checkKeys(list: unknown[], keys: string[], path: string, errors: FieldE
     if (item !== null) for (const name of keys) if (Object.hasOwn(item as Json, name)) key[name] = (item as Json)[name];
     return key;
   });
-  for (const i of repeated(picked)) errors.push(field.duplicate(`${path}[${i}]`, picked[i]));
+  for (const i of repeated(picked)) errors.push(duplicate(`${path}[${i}]`, picked[i]));
+}
+
+function duplicate(path: string, value: unknown): FieldError {
+  return { type: 'FieldValueDuplicate', field: path, message: `Duplicate value: ${goJson(value)}` };
 }
 
 /** Indexes of the first repetition of each value that occurs more than once. */
@@ -65,15 +71,4 @@ function repeated(list: unknown[]): number[] {
     if (times === 1) indexes.push(i);
   }
   return indexes;
-}
-
-/** JSON with sorted keys, so that equal values have equal texts. */
-export function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const object = value as Json;
-  const fields = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonical(object[key])}`);
-  return `{${fields.join(',')}}`;
 }

@@ -1,5 +1,4 @@
 /** Strings, numbers and enums against their schema; the texts are kube-openapi's. */
-import { field } from '../status.ts';
 import { deepEqual } from './equal.ts';
 import { type Failure, fail, failInvalid } from './failure.ts';
 import { goJson } from './go-json.ts';
@@ -40,8 +39,13 @@ export function checkNumber(value: number, schema: Schema, name: string, errors:
   const { multipleOf, minimum, maximum } = schema;
   // An integer is compared with the integer part of the bound, as Go converts it.
   const whole = Number.isInteger(value);
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
-    failInvalid(errors, name, value, `${name} in body should be a multiple of ${multipleOf}`);
+  if (multipleOf !== undefined) {
+    const factor = whole ? Math.trunc(multipleOf) : multipleOf;
+    if (factor <= 0) {
+      failInvalid(errors, name, factor, `factor MultipleOf declared for ${name} must be positive: ${factor}`);
+    } else if (!isMultiple(value, factor)) {
+      failInvalid(errors, name, value, `${name} in body should be a multiple of ${factor}`);
+    }
   }
   if (minimum !== undefined) {
     const bound = whole ? Math.trunc(minimum) : minimum;
@@ -66,12 +70,14 @@ function isMultiple(value: number, factor: number): boolean {
 }
 
 export function checkEnum(value: unknown, allowed: unknown[], name: string, errors: Failure[]): void {
-  for (const candidate of allowed) if (candidate !== null && deepEqual(value, candidate)) return;
-  fail(errors, name, `${name} in body should be one of ${JSON.stringify(allowed)}`, (path) =>
-    field.notSupported(
-      path,
-      value,
-      allowed.map((v) => (typeof v === 'string' ? v : goJson(v))),
-    ),
-  );
+  for (const candidate of allowed) {
+    if (candidate !== null && deepEqual(value, candidate)) return;
+    // Go converts the value to the candidate's type first, which cuts off fractions.
+    if (typeof value === 'number' && Number.isInteger(candidate) && Math.trunc(value) === candidate) return;
+  }
+  fail(errors, name, `${name} in body should be one of ${JSON.stringify(allowed)}`, (path) => {
+    const texts = allowed.map((v) => JSON.stringify(typeof v === 'string' ? v : goJson(v)));
+    const message = `Unsupported value: ${goJson(value)}: supported values: ${texts.join(', ')}`;
+    return { type: 'FieldValueNotSupported', field: path, message };
+  });
 }

@@ -4,6 +4,7 @@
  * Nothing is compiled or allocated while a value is valid: this runs on every write.
  */
 import { type FieldError, field } from '../status.ts';
+import { NONE, sameKey, unchanged } from './correlation.ts';
 import { deepEqual } from './equal.ts';
 import { type Failure, fail, failInvalid, failType, failWhole, toFieldErrors, tooMany } from './failure.ts';
 import { formatCheck } from './formats.ts';
@@ -11,9 +12,6 @@ import { checkEnum, checkNumber, checkString } from './scalars.ts';
 import type { Schema } from './schema.ts';
 
 type Json = Record<string, unknown>;
-
-/** No old value stands opposite: a new field, a list without keys. Distinct from null. */
-const NONE = Symbol('none');
 
 /**
  * Errors of `value`. `path` prefixes the fields (not the texts) of errors, as upstream does for /status.
@@ -42,7 +40,7 @@ export function typeName(value: unknown): string {
 function check(value: unknown, schema: Schema, name: string, old: unknown, errors: Failure[]): number {
   const before = errors.length;
   const count = value === null ? checkNull(schema, name, errors) : checkValue(value, schema, name, old, errors);
-  if (errors.length > before && old !== NONE && deepEqual(value, old)) errors.length = before;
+  if (errors.length > before && old !== NONE && unchanged(value, old, schema)) errors.length = before;
   return count;
 }
 
@@ -64,8 +62,8 @@ function checkValue(value: unknown, schema: Schema, name: string, old: unknown, 
   const type = expectedType(schema);
   const actual = typeName(value);
   const format = schema.format === undefined ? undefined : formatCheck(schema.format);
-  if (type !== undefined || format !== undefined) count += checkType(actual, type, format !== undefined, name, errors);
-  if (schema.allOf || schema.anyOf || schema.oneOf || schema.not) count += checkParts(value, schema, name, old, errors);
+  if (type !== undefined || format !== undefined) count += checkType(actual, type, format === undefined ? undefined : schema.format, name, errors);
+  if (schema.allOf || schema.anyOf || schema.oneOf || schema.not) count += checkParts(value, schema, name, errors);
   if (actual === 'string') {
     count += format === undefined ? 1 : 2;
     checkString(value as string, schema, name, errors);
@@ -84,13 +82,24 @@ function checkValue(value: unknown, schema: Schema, name: string, old: unknown, 
   return count;
 }
 
-function checkType(actual: string, type: string | undefined, formatted: boolean, name: string, errors: Failure[]): number {
+/** Go's own names for numbers, which upstream puts beside the format a value should have had. */
+const NUMBER_FORMATS: Record<string, string> = { integer: 'int64', number: 'float64' };
+
+function checkType(
+  actual: string,
+  type: string | undefined,
+  format: string | undefined,
+  name: string,
+  errors: Failure[],
+): number {
   const numeric = type === 'integer' || type === 'number' || type === 'integer,string';
+  const textual = actual === 'string' || actual === 'array';
   // A formatted string type lets lists through here, as upstream does.
-  if (formatted && !numeric && (actual === 'string' || actual === 'array')) return 2;
+  if (format !== undefined && !numeric && textual) return 2;
   if (type === actual || (actual === 'integer' && type === 'number')) return 2;
   if (type === 'integer,string' && (actual === 'integer' || actual === 'string')) return 2;
-  failType(errors, name, type ?? '', actual);
+  if (format !== undefined && !textual) failType(errors, name, format, NUMBER_FORMATS[actual] ?? '');
+  else failType(errors, name, type ?? '', actual);
   return 1;
 }
 
@@ -115,18 +124,6 @@ function checkArray(value: unknown[], schema: Schema, name: string, old: unknown
   }
   return count;
 }
-
-/** The element of the old list with the same keys; lists without keys have no memory of their elements. */
-export function sameKey(list: unknown[], item: unknown, keys: string[]): unknown {
-  if (typeof item !== 'object' || item === null || keys.length === 0) return NONE;
-  for (const candidate of list) {
-    if (typeof candidate !== 'object' || candidate === null) continue;
-    if (keys.every((k) => deepEqual((candidate as Json)[k], (item as Json)[k]))) return candidate;
-  }
-  return NONE;
-}
-
-export { NONE };
 
 function checkObject(value: Json, schema: Schema, name: string, old: unknown, errors: Failure[]): number {
   let count = 0;
@@ -169,18 +166,18 @@ function peerOf(old: Json | undefined, key: string): unknown {
   return old !== undefined && Object.hasOwn(old, key) ? old[key] : NONE;
 }
 
-/** allOf, anyOf, oneOf, not. */
-function checkParts(value: unknown, schema: Schema, name: string, old: unknown, errors: Failure[]): number {
+/** allOf, anyOf, oneOf, not. What is wrong inside them is not forgiven for being old, as upstream does it. */
+function checkParts(value: unknown, schema: Schema, name: string, errors: Failure[]): number {
   let count = 0;
   const { anyOf, oneOf, allOf, not } = schema;
   if (anyOf !== undefined && anyOf.length > 0) {
-    const best = furthest(value, anyOf, name, old, true);
+    const best = furthest(value, anyOf, name, true);
     if (best.valid === 0) failWhole(errors, `${JSON.stringify(name)} must validate at least one schema (anyOf)`);
     errors.push(...best.errors);
     count += best.count;
   }
   if (oneOf !== undefined && oneOf.length > 0) {
-    const best = furthest(value, oneOf, name, old, false);
+    const best = furthest(value, oneOf, name, false);
     if (best.valid !== 1) {
       const found = best.valid === 0 ? 'Found none valid' : `Found ${best.valid} valid alternatives`;
       failWhole(errors, `${JSON.stringify(name)} must validate one and only one schema (oneOf). ${found}`);
@@ -192,7 +189,7 @@ function checkParts(value: unknown, schema: Schema, name: string, old: unknown, 
     let valid = 0;
     for (const part of allOf) {
       const own: Failure[] = [];
-      count += checkOwn(value, part, name, old, own);
+      count += check(value, part, name, NONE, own);
       if (own.length === 0) valid++;
       errors.push(...own);
     }
@@ -203,25 +200,20 @@ function checkParts(value: unknown, schema: Schema, name: string, old: unknown, 
   }
   if (not !== undefined) {
     const own: Failure[] = [];
-    checkOwn(value, not, name, old, own);
+    check(value, not, name, NONE, own);
     if (own.length === 0) failWhole(errors, `${JSON.stringify(name)} must not validate the schema (not)`);
   }
   return count;
 }
 
-/** A part of the same node: its children may ratchet, the node itself does so only as a whole. */
-function checkOwn(value: unknown, schema: Schema, name: string, old: unknown, errors: Failure[]): number {
-  return value === null ? checkNull(schema, name, errors) : checkValue(value, schema, name, old, errors);
-}
-
 /** How many alternatives hold; with none, the errors of the one that matched most. */
-function furthest(value: unknown, parts: Schema[], name: string, old: unknown, first: boolean) {
+function furthest(value: unknown, parts: Schema[], name: string, first: boolean) {
   let best: { errors: Failure[]; count: number } | undefined;
   let success: { errors: Failure[]; count: number } | undefined;
   let valid = 0;
   for (const part of parts) {
     const own: Failure[] = [];
-    const count = checkOwn(value, part, name, old, own);
+    const count = check(value, part, name, NONE, own);
     if (own.length === 0) {
       valid++;
       success ??= { errors: own, count };
