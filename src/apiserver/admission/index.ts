@@ -9,7 +9,6 @@ import { DEFAULT_RANGE, type ServiceRange, serviceIPs } from './service-ips.ts';
 import { defaultIngressClass, defaultStorageClass, storageObjectInUseProtection } from './storage-defaults.ts';
 
 export { type AdmissionAttributes, type AdmissionPlugin, admit, commit, type Operation } from './admission.ts';
-export { dryRunTransaction } from './dry-run.ts';
 export { quotaStatus } from './resource-quota.ts';
 export { DEFAULT_RANGE, firstServiceIP, type ServiceRange } from './service-ips.ts';
 

@@ -1,6 +1,7 @@
 /** LimitRanges: fill in containers' requests and limits, and refuse what is outside the range. */
 import type { KubeObject } from '../../api/object.ts';
 import { type Any, clone, items } from '../builtins/fields.ts';
+import { qosClass } from '../builtins/pod/qos.ts';
 import { podResources, type Resources, readResources } from '../builtins/pod/resources.ts';
 import { compareQuantity, formatQuantity, type Quantity } from '../builtins/quantity.ts';
 import { type AdmissionAttributes, type AdmissionPlugin, listObjects, refuse } from './admission.ts';
@@ -133,7 +134,11 @@ export const limitRanger: AdmissionPlugin = {
   mutate(attributes) {
     if (attributes.resource.plural !== 'pods') return;
     const limits = limitsOf(attributes);
-    if (limits.length) applyDefaults(attributes.object as KubeObject, limits);
+    if (limits.length === 0) return;
+    const pod = attributes.object as KubeObject;
+    applyDefaults(pod, limits);
+    // The class may have been found before these numbers were there.
+    if (attributes.operation === 'CREATE' && pod.status?.qosClass) pod.status.qosClass = qosClass(pod.spec);
   },
   validate(attributes) {
     const limits = limitsOf(attributes);

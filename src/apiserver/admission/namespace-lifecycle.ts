@@ -8,15 +8,16 @@ const REVIEWS = new Set(['localsubjectaccessreviews', 'selfsubjectrulesreviews']
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
   handles: ({ operation }) => operation !== 'CONNECT',
+  /** Deletes have nothing to mutate: they are refused here. */
+  validate({ operation, resource, subresource, name }) {
+    if (operation !== 'DELETE' || resource.group !== '' || resource.plural !== 'namespaces' || subresource) return;
+    if (PROTECTED.has(name))
+      throw forbidden({ group: '', resource: 'namespaces', name }, 'this namespace may not be deleted');
+  },
   mutate(attributes) {
-    const { operation, resource, namespace, name, store } = attributes;
-    if (resource.group === '' && resource.plural === 'namespaces') {
-      if (operation === 'DELETE' && attributes.subresource === '' && PROTECTED.has(name)) {
-        throw forbidden({ group: '', resource: 'namespaces', name }, 'this namespace may not be deleted');
-      }
-      return;
-    }
+    const { operation, resource, namespace, store } = attributes;
     if (!namespace || operation === 'DELETE') return;
+    if (resource.group === '' && resource.plural === 'namespaces') return;
     if (resource.group === 'authorization.k8s.io' && REVIEWS.has(resource.plural)) return;
     const found = store.get({ resource: '/namespaces', namespace: '', name: namespace })?.object();
     if (!found) throw notFound({ group: '', resource: 'namespaces', name: namespace });

@@ -15,12 +15,12 @@ const isCpuUtilization = (metric: Any, holder: 'target' | 'current') =>
   metric.resource?.name === 'cpu' &&
   metric.resource[holder]?.averageUtilization !== undefined;
 
-export function convertAutoscaler(object: KubeObject, toVersion: string): void {
-  const version = object.apiVersion.split('/')[1];
-  if (version === toVersion) return;
-  if (toVersion === 'v1') toV1(object);
-  else if (version === 'v1') toV2(object);
-  object.apiVersion = `autoscaling/${toVersion}`;
+/** In place, to `autoscaling/v1` or `autoscaling/v2`. */
+export function convertAutoscaler(object: KubeObject, apiVersion: string): void {
+  if (object.apiVersion === apiVersion) return;
+  if (apiVersion === 'autoscaling/v1') toV1(object);
+  else toV2(object);
+  object.apiVersion = apiVersion;
 }
 
 function annotate(object: KubeObject, name: string, value: Any): void {
@@ -68,7 +68,9 @@ function toV1(object: KubeObject): void {
 function toV2(object: KubeObject): void {
   const { targetCPUUtilizationPercentage: target, ...spec } = object.spec ?? {};
   const metrics = items(take(object, METRICS));
-  if (target !== undefined) metrics.unshift(cpuMetric('target', { type: 'Utilization', averageUtilization: target }));
+  // What v1 cannot say by a default it says here: without any metric, 80 % of the requested CPU.
+  const share = target ?? (metrics.length === 0 ? 80 : undefined);
+  if (share !== undefined) metrics.unshift(cpuMetric('target', { type: 'Utilization', averageUtilization: share }));
   if (metrics.length) spec.metrics = metrics;
   const behavior = take(object, BEHAVIOR);
   if (behavior) spec.behavior = behavior;

@@ -12,17 +12,14 @@ const NAMES: Array<[string, string]> = [
   ['reportingComponent', 'reportingController'],
 ];
 
-/** Both are called v1, so the object's own group tells the direction: it becomes the other face. */
-export function convertEvent(event: KubeObject, toVersion: string): void {
-  const toCore = toVersion === 'v1' ? event.apiVersion === 'events.k8s.io/v1' : toVersion !== 'events.k8s.io/v1';
-  const toEvents = toVersion === 'events.k8s.io/v1' || (toVersion === 'v1' && event.apiVersion === 'v1');
+/** In place, to `v1` or `events.k8s.io/v1`. */
+export function convertEvent(event: KubeObject, apiVersion: string): void {
+  const toCore = apiVersion === 'v1';
   for (const [core, other] of NAMES) {
     const [from, to] = toCore ? [other, core] : [core, other];
-    if ((toCore || toEvents) && event[from] !== undefined) {
-      event[to] = event[from];
-      delete event[from];
-    }
+    if (event[from] === undefined) continue;
+    event[to] = event[from];
+    delete event[from];
   }
-  if (toCore) event.apiVersion = 'v1';
-  else if (toEvents) event.apiVersion = 'events.k8s.io/v1';
+  event.apiVersion = apiVersion;
 }

@@ -172,7 +172,10 @@ const certificateRequest: KindRules = {
     stampConditions(o, old, context);
   },
   validate: check.validateCertificateRequest,
-  validateUpdate: check.validateCertificateRequestUpdate,
+  validateSubresource: {
+    approval: check.validateCertificateRequestUpdate,
+    status: check.validateCertificateRequestUpdate,
+  },
 };
 
 // ---- flow control ---------------------------------------------------------------------------------------------
@@ -292,7 +295,14 @@ export const groupKinds: Record<string, Record<string, KindRules>> = {
     LeaseCandidate: { createOnUpdate: true, requireResourceVersion: true },
   },
   'events.k8s.io': {
-    Event: { createOnUpdate: true, validate: check.validateNewEvent },
+    Event: {
+      createOnUpdate: true,
+      defaults: (o) => {
+        defaultTo(o, { regarding: {}, deprecatedSource: {}, deprecatedFirstTimestamp: null });
+        defaultTo(o, { deprecatedLastTimestamp: null, eventTime: null });
+      },
+      validate: check.validateNewEvent,
+    },
   },
   'node.k8s.io': {
     RuntimeClass: {
@@ -361,6 +371,5 @@ export const groupKinds: Record<string, Record<string, KindRules>> = {
     ResourceSlice: { generation: true },
     DeviceTaintRule: { generation: true },
   },
-  'apiextensions.k8s.io': { CustomResourceDefinition: { generation: true, raw: true } },
   'apiregistration.k8s.io': { APIService: { status: {} } },
 };

@@ -10,7 +10,9 @@ import {
   qualified,
   subdomain,
 } from './checks.ts';
-import { type Any, items, same } from './fields.ts';
+import { validateEvent } from './core-validation.ts';
+import { convertEvent } from './event-conversion.ts';
+import { type Any, clone, items, same } from './fields.ts';
 import { pathSegment } from './names.ts';
 import { readQuantity } from './resource-list.ts';
 
@@ -312,20 +314,21 @@ export function validateCertificateRequestUpdate(object: Any, old: Any): FieldEr
   return errors;
 }
 
-/** Runs on the stored (core) form: what only the newer API demands. */
+/** The newer events must say who reports what about which object, and leave the old fields alone. */
 export function validateNewEvent(event: Any): FieldError[] {
-  const errors: FieldError[] = [];
-  if (!event.eventTime) errors.push(field.required('eventTime'));
-  if (event.type !== 'Normal' && event.type !== 'Warning') {
-    errors.push(field.invalid('type', '', `has invalid value: ${event.type ?? ''}`));
+  const core = clone(event);
+  convertEvent(core, 'v1');
+  const errors = validateEvent(core).map((error) => ({
+    ...error,
+    field: error.field === 'reportingComponent' ? 'reportingController' : error.field,
+  }));
+  if (!core.eventTime) errors.push(field.required('eventTime'));
+  if (core.type !== 'Normal' && core.type !== 'Warning') {
+    errors.push(field.invalid('type', '', `has invalid value: ${core.type ?? ''}`));
   }
-  for (const [name, stored] of [
-    ['reportingController', 'reportingComponent'],
-    ['reportingInstance'],
-    ['action'],
-    ['reason'],
-  ] as const) {
-    if (!event[name] && !(stored && event[stored])) errors.push(field.required(name));
+  for (const name of ['firstTimestamp', 'lastTimestamp', 'count']) {
+    if (core[name]) errors.push(field.invalid(name, '', 'needs to be unset'));
   }
+  if (core.source?.component || core.source?.host) errors.push(field.invalid('source', '', 'needs to be unset'));
   return errors;
 }

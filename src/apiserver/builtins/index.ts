@@ -4,6 +4,7 @@
  * this costs no more than the code. Nothing here reads the store: what needs another object is admission.
  */
 import type { KubeObject } from '../../api/object.ts';
+import { crdStrategy } from '../crd/strategy.ts';
 import type { Printer, Strategy } from '../resource.ts';
 import { convertAutoscaler } from './autoscaler-conversion.ts';
 import { coreKinds } from './core-kinds.ts';
@@ -33,7 +34,7 @@ export function strategyOf(group: string, kind: string): Strategy {
   const key = `${group}/${kind}`;
   let found = made.get(key);
   if (!found) {
-    found = strategy(rulesOf(group, kind));
+    found = kind === 'CustomResourceDefinition' ? crdStrategy : strategy(rulesOf(group, kind));
     made.set(key, found);
   }
   return found;

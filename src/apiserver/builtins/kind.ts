@@ -14,7 +14,10 @@ export interface KindRules {
   prepareUpdate?(object: Any, old: Any, context: WriteContext): void;
   prepareSubresource?(subresource: string, object: Any, old: Any, context: WriteContext): void;
   validate?(object: Any): FieldError[];
+  /** Writes of the main resource, and of subresources that are not named in `validateSubresource`. */
   validateUpdate?(object: Any, old: Any): FieldError[];
+  /** Checks for these subresources instead; `status` is not checked unless it is here. */
+  validateSubresource?: Record<string, (object: Any, old: Any) => FieldError[]>;
   warnings?(object: Any, old?: Any): string[];
   gracePeriod?(object: Any, requested: number | undefined): number;
   /** The status a new object starts with. Absent: the kind has no status of its own and nothing is cleared. */
@@ -27,6 +30,10 @@ export interface KindRules {
   createOnUpdate?: boolean;
   requireResourceVersion?: boolean;
 }
+
+/** By which subresource an object is being written: `validateUpdate` is not told, `prepareSubresource` is. */
+const viaSubresource = new WeakMap<object, string>();
+const UNCHECKED: Record<string, () => FieldError[]> = { status: () => [] };
 
 export function strategy(rules: KindRules): Strategy {
   const made: Strategy = {
@@ -42,6 +49,7 @@ export function strategy(rules: KindRules): Strategy {
       rules.prepareUpdate?.(object, old, context);
     },
     prepareSubresource(subresource, object, old, context) {
+      viaSubresource.set(object, subresource);
       if (subresource === 'status') keepAllButStatus(object, old, rules.statusKeeps ?? []);
       rules.prepareSubresource?.(subresource, object, old, context);
     },
@@ -53,7 +61,11 @@ export function strategy(rules: KindRules): Strategy {
     };
   } else if (rules.defaults) made.defaults = rules.defaults;
   if (rules.validate) made.validate = rules.validate;
-  if (rules.validateUpdate) made.validateUpdate = rules.validateUpdate;
+  made.validateUpdate = (object, old) => {
+    const subresource = viaSubresource.get(object);
+    const special = subresource && (rules.validateSubresource?.[subresource] ?? UNCHECKED[subresource]);
+    return (special || rules.validateUpdate)?.(object, old) ?? [];
+  };
   if (rules.warnings) made.warnings = rules.warnings;
   if (rules.gracePeriod) made.gracePeriod = rules.gracePeriod;
   return made;

@@ -1,13 +1,14 @@
 /** What the server does with a pod besides defaults and checks (pkg/registry/core/pod/strategy.go). */
 import { rfc3339 } from '../../../clock.ts';
 import type { WriteContext } from '../../resource.ts';
+import { immutable } from '../checks.ts';
 import { type Any, assign, clone, items } from '../fields.ts';
 import type { KindRules } from '../kind.ts';
 import { dns1123Label } from '../names.ts';
 import { defaultPod } from './defaults.ts';
 import { qosClass } from './qos.ts';
-import { validatePodUpdate } from './update-validation.ts';
-import { validatePod } from './validation.ts';
+import { validateEphemeralContainersUpdate, validatePodUpdate } from './update-validation.ts';
+import { validatePod, validatePodOnly } from './validation.ts';
 
 function prepareCreate(pod: Any, context: WriteContext): void {
   pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
@@ -94,6 +95,12 @@ export const podRules: KindRules = {
   prepareSubresource,
   validate: validatePod,
   validateUpdate: validatePodUpdate,
+  validateSubresource: {
+    status: (pod, old) => immutable(pod.status?.qosClass, old.status?.qosClass, 'status.qosClass'),
+    binding: () => [],
+    ephemeralcontainers: validateEphemeralContainersUpdate,
+    resize: (pod) => validatePodOnly(pod),
+  },
   warnings,
   gracePeriod,
 };

@@ -97,3 +97,24 @@ export function validatePodUpdate(pod: Any, old: Any): FieldError[] {
   }
   return errors;
 }
+
+/** Ephemeral containers come and stay: each needs a name of its own, and none that is there may change. */
+export function validateEphemeralContainersUpdate(pod: Any, old: Any): FieldError[] {
+  const errors = validatePodOnly(pod);
+  const path = 'spec.ephemeralContainers';
+  const names = new Set([...items(pod.spec.containers), ...items(pod.spec.initContainers)].map((c) => c.name));
+  const now = items(pod.spec.ephemeralContainers);
+  for (const [index, container] of now.entries()) {
+    if (names.has(container.name)) errors.push(field.duplicate(`${path}[${index}].name`, container.name));
+    names.add(container.name);
+  }
+  for (const before of items(old.spec.ephemeralContainers)) {
+    const after = now.find((container) => container.name === before.name);
+    const name = JSON.stringify(before.name);
+    if (!after) errors.push(field.forbidden(path, `existing ephemeral containers ${name} may not be removed\n`));
+    else if (!same(after, before)) {
+      errors.push(field.forbidden(path, `existing ephemeral containers ${name} may not be changed\n`));
+    }
+  }
+  return errors;
+}

@@ -1,7 +1,8 @@
 /** `kubectl get` for apps, batch and autoscaling. */
 import type { Printer } from '../../resource.ts';
+import { convertAutoscaler } from '../autoscaler-conversion.ts';
 import { age, humanDuration } from '../duration.ts';
-import { type Any, items } from '../fields.ts';
+import { type Any, clone, items } from '../fields.ts';
 import {
   containerCells,
   created,
@@ -66,6 +67,13 @@ function metrics(autoscaler: Any): string {
   const texts = specs.map((spec, index) => metricText(spec, autoscaler.status?.currentMetrics?.[index]));
   const shown = texts.slice(0, 2).join(', ');
   return texts.length > 2 ? `${shown} + ${texts.length - 2} more...` : shown;
+}
+
+function asV2(autoscaler: Any): Any {
+  if (autoscaler.apiVersion !== 'autoscaling/v1') return autoscaler;
+  const copy = clone(autoscaler);
+  convertAutoscaler(copy, 'autoscaling/v2');
+  return copy;
 }
 
 const selector = (object: Any) => formatLabelSelector(object.spec?.selector);
@@ -153,15 +161,18 @@ export const workloadPrinters: Record<string, Record<string, Printer>> = {
   autoscaling: {
     HorizontalPodAutoscaler: printer(
       'Name|Reference|Targets|MinPods|MaxPods:integer|Replicas:integer|Age',
-      (o, now) => [
-        o.metadata.name,
-        `${o.spec?.scaleTargetRef?.kind ?? ''}/${o.spec?.scaleTargetRef?.name ?? ''}`,
-        metrics(o),
-        o.spec?.minReplicas !== undefined ? `${o.spec.minReplicas}` : '<unset>',
-        o.spec?.maxReplicas ?? 0,
-        o.status?.currentReplicas ?? 0,
-        created(o, now),
-      ],
+      (served, now) => {
+        const o = asV2(served);
+        return [
+          o.metadata.name,
+          `${o.spec?.scaleTargetRef?.kind ?? ''}/${o.spec?.scaleTargetRef?.name ?? ''}`,
+          metrics(o),
+          o.spec?.minReplicas !== undefined ? `${o.spec.minReplicas}` : '<unset>',
+          o.spec?.maxReplicas ?? 0,
+          o.status?.currentReplicas ?? 0,
+          created(o, now),
+        ];
+      },
     ),
     Scale: printer('Name|Desired:integer|Available:integer|Age', (o, now) => [
       o.metadata.name,
