@@ -293,16 +293,17 @@ async function play({ schema, steps }: History): Promise<void> {
       now,
       ...(step.reset ? { reset: setOf([`f:${reset[0]?.[0]}`]) } : {}),
     };
-    const ask = () => oracle.ask({
-      op: step.verb,
-      schema,
-      live,
-      object,
-      manager: step.manager,
-      subresource,
-      force: step.force,
-      reset,
-    });
+    const ask = () =>
+      oracle.ask({
+        op: step.verb,
+        schema,
+        live,
+        object,
+        manager: step.manager,
+        subresource,
+        force: step.force,
+        reset,
+      });
     const ours = attempt(() => {
       if (step.verb === 'apply') return applyConfiguration({ ...common, config: object, force: step.force });
       const { managedFields: _, ...metadata } = object.metadata;
@@ -311,7 +312,8 @@ async function play({ schema, steps }: History): Promise<void> {
     });
     let theirs = await ask();
     // Where upstream prints a map in no certain order, it is asked again.
-    for (let tries = 0; tries < 10 && ours.error && theirs.error && !sameApplyError(ours, theirs); tries++) theirs = await ask();
+    for (let tries = 0; tries < 10 && ours.error && theirs.error && !sameApplyError(ours, theirs); tries++)
+      theirs = await ask();
     same(marked(ours, now), theirs, sameApplyError);
     const entries = ours.result?.metadata?.managedFields as { fieldsV1: unknown }[] | undefined;
     expect(entries?.map((entry) => JSON.stringify(entry.fieldsV1))).toEqual(theirs.fields);

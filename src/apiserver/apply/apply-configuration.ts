@@ -20,9 +20,11 @@ import {
 import { merge } from './merge.ts';
 import { changeOf, reconcileManagers, transfer } from './ownership.ts';
 import { prune } from './prune.ts';
-import { emptyObject, recordOwner, type UpdateRequest, withoutManagedFields } from './record-update.ts';
+import { changeBy, emptyObject, recordOwner, type UpdateRequest, withoutManagedFields } from './record-update.ts';
 import { strip } from './stripped.ts';
+import { dropNulls, fillStructs } from './structs.ts';
 import { toFieldSet } from './to-field-set.ts';
+import { typeOf } from './type.ts';
 import { showProblems, typeProblems } from './validate.ts';
 import type { JsonMap } from './value.ts';
 import { Versions } from './versions.ts';
@@ -43,10 +45,10 @@ export function applyConfiguration(request: ApplyRequest): KubeObject {
   const stored = request.live ?? emptyObject(config);
   const live = withoutManagedFields(stored) as KubeObject;
   const managers = storedManagers(stored);
-  const versions = new Versions(request.apiVersion, request.schema, { structs: request.structs }, request.versions);
   if (managers.size === 0) {
-    recordOwner(managers, changeOf(emptyObject(config), live, versions, request.reset), 'before-first-apply', request);
+    recordOwner(managers, changeBy(request, emptyObject(config), live), 'before-first-apply', request);
   }
+  const versions = new Versions(request.apiVersion, request.schema, {}, request.versions);
   checkTypes(config, versions);
 
   let attempt = tryApply(live, managers, versions, request, request.force);
@@ -56,6 +58,7 @@ export function applyConfiguration(request: ApplyRequest): KubeObject {
     attempt = tryApply(live, managers, versions, request, true);
   }
   const result = clone(attempt.object) as KubeObject;
+  if (request.structs) dropNulls(versions.type, result);
   updateLastApplied(result, config, manager);
   const managedFields = encodeManagers(attempt.managers);
   if (managedFields) result.metadata.managedFields = managedFields;
@@ -85,17 +88,18 @@ function tryApply(
   const set = reset ? recursiveDifference(mentioned, reset) : mentioned;
   const now: Manager = { ...self, time: last?.time, set };
   managers.set(id, now);
-  const merged = merge(versions.type, live, config) as JsonMap;
-  const object = prune(merged, managers, last, now, versions);
-  const conflicts = transfer(managers, changeOf(live, object, versions, reset), id, force);
+  const apply = (base: JsonMap) => prune(merge(versions.type, base, config) as JsonMap, managers, last, now, versions);
+  const object = apply(live);
+  // The stored object counts with its empty structs, the configuration without: it is not decoded into any.
+  const basis = request.structs ? (fillStructs(typeOf(request.schema, { structs: true }), live) as JsonMap) : live;
+  const target = basis === live ? object : apply(basis);
+  const conflicts = transfer(managers, changeOf(basis, target, versions, reset), id, force);
   if (conflicts.size > 0 && !force) return { object, managers, conflicts: conflictsOf(conflicts, managers) };
   const applied = managers.get(id);
   if (applied) {
-    giveSet(managers, id, applied, strip(applied.set));
     // Applying what is there already is no event.
-    if (managers.has(id) && !equal(live, object)) {
-      managers.set(id, { ...(managers.get(id) as Manager), time: formatTime(request.now) });
-    }
+    const time = equal(basis, target) ? applied.time : formatTime(request.now);
+    giveSet(managers, id, { ...applied, time }, strip(applied.set));
   }
   return { object, managers, conflicts: [] };
 }
@@ -109,7 +113,7 @@ function checkConfig({ config, apiVersion, kind }: ApplyRequest): void {
 
 function storedManagers(live: KubeObject): Managers {
   try {
-    return decodeManagers(live.metadata.managedFields);
+    return decodeManagers(live.metadata.managedFields, true);
   } catch (error) {
     throw plainError(`failed to decode managed fields: ${(error as Error).message}`);
   }

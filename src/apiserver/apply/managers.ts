@@ -19,27 +19,23 @@ export type Managers = Map<string, Manager>;
 /** What makes two requests the same manager; appliers keep theirs across versions. Upstream's form, since it sorts by it. */
 export function managerId(manager: Pick<Manager, 'name' | 'operation' | 'apiVersion' | 'subresource'>): string {
   const { name, operation, apiVersion, subresource } = manager;
-  const version = operation === 'Apply' ? undefined : apiVersion;
-  return JSON.stringify({
-    manager: name || undefined,
-    operation,
-    apiVersion: version,
-    subresource: subresource || undefined,
-  });
+  const who = name ? `"manager":${JSON.stringify(name)},` : '';
+  const version = operation === 'Apply' ? '' : `,"apiVersion":"${apiVersion}"`;
+  return `{${who}"operation":"${operation}"${version}${subresource ? `,"subresource":"${subresource}"` : ''}}`;
 }
 
-/** Throws when an entry is malformed. */
-export function decodeManagers(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
+/** Throws when an entry is malformed. `stored`: the sets are our own writing and need no second look. */
+export function decodeManagers(entries: readonly ManagedFieldsEntry[] | undefined, stored: boolean): Managers {
   const managers: Managers = new Map();
   if (!entries) return managers;
   entries.forEach((entry, i) => {
-    const manager = decode(entry, i);
+    const manager = decode(entry, i, stored);
     managers.set(managerId(manager), manager);
   });
   return managers;
 }
 
-function decode(entry: ManagedFieldsEntry, index: number): Manager {
+function decode(entry: ManagedFieldsEntry, index: number, stored: boolean): Manager {
   const { operation, apiVersion, fieldsType } = entry;
   if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`');
   if (!apiVersion) throw new Error('apiVersion must not be empty');
@@ -53,7 +49,7 @@ function decode(entry: ManagedFieldsEntry, index: number): Manager {
     apiVersion,
     subresource: entry.subresource ?? '',
     time: entry.time,
-    set: parseFieldsV1(entry.fieldsV1),
+    set: stored && entry.fieldsV1 ? (entry.fieldsV1 as FieldSet) : parseFieldsV1(entry.fieldsV1),
   };
 }
 
@@ -63,16 +59,13 @@ export function encodeManagers(managers: Managers): ManagedFieldsEntry[] | undef
   return [...managers.values()].sort(byAge).map(encode);
 }
 
-function encode(manager: Manager): ManagedFieldsEntry {
-  return {
-    ...(manager.name ? { manager: manager.name } : {}),
-    operation: manager.operation,
-    apiVersion: manager.apiVersion,
-    ...(manager.time ? { time: manager.time } : {}),
-    fieldsType: 'FieldsV1',
-    fieldsV1: sortFieldsV1(manager.set),
-    ...(manager.subresource ? { subresource: manager.subresource } : {}),
-  };
+function encode({ name, operation, apiVersion, subresource, time, set }: Manager): ManagedFieldsEntry {
+  const entry: ManagedFieldsEntry = name ? { manager: name, operation, apiVersion } : { operation, apiVersion };
+  if (time) entry.time = time;
+  entry.fieldsType = 'FieldsV1';
+  entry.fieldsV1 = sortFieldsV1(set);
+  if (subresource) entry.subresource = subresource;
+  return entry;
 }
 
 function byAge(a: Manager, b: Manager): number {

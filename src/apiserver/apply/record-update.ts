@@ -7,7 +7,7 @@ import { equal } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
 import { isSame } from './compare.ts';
 import { type FieldSet, isEmpty, union } from './field-set.ts';
-import { capUpdaters, decodeManagers, encodeManagers, formatTime, managerId, type Managers } from './managers.ts';
+import { capUpdaters, decodeManagers, encodeManagers, formatTime, type Managers, managerId } from './managers.ts';
 import { type Change, changeOf, reconcileManagers, transfer } from './ownership.ts';
 import { strip } from './stripped.ts';
 import type { JsonMap } from './value.ts';
@@ -89,7 +89,7 @@ export function withoutManagedFields(object: KubeObject): JsonMap {
 function managersFrom(sent: ManagedFieldsEntry[], stored: ManagedFieldsEntry[] | undefined): Managers {
   if (isReset(sent)) return new Map();
   try {
-    const managers = decodeManagers(sent);
+    const managers = decodeManagers(sent, false);
     return managers.size > 0 ? managers : decodeOrNone(stored);
   } catch {
     return decodeOrNone(stored);
@@ -99,7 +99,7 @@ function managersFrom(sent: ManagedFieldsEntry[], stored: ManagedFieldsEntry[] |
 /** What is stored was checked once; if it is broken all the same, the write must not fail for it. */
 function decodeOrNone(entries: ManagedFieldsEntry[] | undefined): Managers {
   try {
-    return decodeManagers(entries);
+    return decodeManagers(entries, true);
   } catch {
     return new Map();
   }

@@ -284,7 +284,8 @@ function absence(schema: Schema, required: boolean): Record<string, never> | nul
   const { default: value } = schema;
   if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0)
     return {};
-  return required && (schema.type === 'object' || schema.type === 'array') ? null : undefined;
+  const type = schema.type ?? schema.allOf?.[0]?.type;
+  return required && (type === 'object' || type === 'array') ? null : undefined;
 }
 
 function once<T>(make: () => T): () => T {
