@@ -10,6 +10,7 @@ import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { BackoffOptions } from './backoff.ts';
 import type { Informer } from './informer.ts';
 import type { Informers } from './informers.ts';
+import { isConflict } from './kube-error.ts';
 import { controllerOf } from './owner-references.ts';
 import { isTerminal, type Reconciler, type Result } from './reconciler.ts';
 import { keyOf, keyText, type ObjectKey, parseKey, type ResourceRef, type Selection } from './store.ts';
@@ -157,7 +158,9 @@ export class Controller {
       } else {
         outcome = 'error';
         const retryInMs = Math.round(this.queue.addBackoff(text));
-        log.warn('reconcile failed', { error, failures: failures + 1, retryInMs });
+        // Someone else wrote first: nothing is wrong, and the next try sees it.
+        const level = isConflict(error) ? 'debug' : 'warn';
+        log[level]('reconcile failed', { error, failures: failures + 1, retryInMs });
       }
     } finally {
       release();

@@ -1,6 +1,7 @@
-/** The remote object store against a real kube-apiserver. */
+/** The remote object store and the informer against a real kube-apiserver. */
 import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
 import { acquire } from '../bed/services/service.ts';
+import { informerConformance } from '../conformance/object-store/informer.ts';
 import { objectStoreConformance } from '../conformance/object-store/object-store.ts';
 
 objectStoreConformance('remote, kube-apiserver', async () => {
@@ -15,4 +16,9 @@ objectStoreConformance('remote, kube-apiserver', async () => {
       await api.release();
     },
   };
+});
+
+informerConformance('kube-apiserver', async () => {
+  const api = await acquire('kube-apiserver');
+  return { connection: await loadKubeconfig({ file: api.env.KUBECONFIG }), close: () => api.release() };
 });
