@@ -49,11 +49,10 @@ function endpoints(object: Any): string {
   if (items(object.subsets).length === 0) return '<none>';
   const list: string[] = [];
   for (const subset of items(object.subsets)) {
+    const addresses = items(subset.addresses).map((address) => address.ip as string);
     const ports = items(subset.ports);
-    for (const { ip } of items(subset.addresses)) {
-      if (ports.length === 0) list.push(ip);
-      for (const { port } of ports) list.push(hostPort(ip, port));
-    }
+    if (ports.length === 0) list.push(...addresses);
+    for (const { port } of ports) list.push(...addresses.map((ip) => hostPort(ip, port)));
   }
   return listWithMore(list, 3, '');
 }

@@ -193,17 +193,14 @@ export const groupPrinters: Record<string, Record<string, Printer>> = {
     ]),
   },
   'storage.k8s.io': {
-    StorageClass: printer(
-      'Name|Provisioner|ReclaimPolicy|VolumeBindingMode|AllowVolumeExpansion:boolean|Age',
-      (o, now) => [
-        isDefaultClass(o) ? `${o.metadata.name} (default)` : o.metadata.name,
-        o.provisioner ?? '',
-        o.reclaimPolicy ?? 'Delete',
-        o.volumeBindingMode ?? 'Immediate',
-        o.allowVolumeExpansion ?? false,
-        created(o, now),
-      ],
-    ),
+    StorageClass: printer('Name|Provisioner|ReclaimPolicy|VolumeBindingMode|AllowVolumeExpansion|Age', (o, now) => [
+      isDefaultClass(o) ? `${o.metadata.name} (default)` : o.metadata.name,
+      o.provisioner ?? '',
+      o.reclaimPolicy ?? 'Delete',
+      o.volumeBindingMode ?? 'Immediate',
+      o.allowVolumeExpansion ?? false,
+      created(o, now),
+    ]),
     VolumeAttributesClass: printer('Name|DriverName|Age', (o, now) => [
       o.metadata.name,
       o.driverName ?? '',

@@ -81,18 +81,15 @@ const template = (object: Any) => containerCells(object.spec?.template?.spec);
 
 export const workloadPrinters: Record<string, Record<string, Printer>> = {
   apps: {
-    Deployment: printer(
-      'Name|Ready|Up-to-date:integer|Available:integer|Age|+Containers|+Images|+Selector',
-      (o, now) => [
-        o.metadata.name,
-        `${o.status?.readyReplicas ?? 0}/${o.spec?.replicas ?? 0}`,
-        o.status?.updatedReplicas ?? 0,
-        o.status?.availableReplicas ?? 0,
-        created(o, now),
-        ...template(o),
-        selectorText(o.spec?.selector),
-      ],
-    ),
+    Deployment: printer('Name|Ready|Up-to-date|Available|Age|+Containers|+Images|+Selector', (o, now) => [
+      o.metadata.name,
+      `${o.status?.readyReplicas ?? 0}/${o.spec?.replicas ?? 0}`,
+      o.status?.updatedReplicas ?? 0,
+      o.status?.availableReplicas ?? 0,
+      created(o, now),
+      ...template(o),
+      selectorText(o.spec?.selector),
+    ]),
     ReplicaSet: printer(
       'Name|Desired:integer|Current:integer|Ready:integer|Age|+Containers|+Images|+Selector',
       (o, now) => [
@@ -159,21 +156,18 @@ export const workloadPrinters: Record<string, Record<string, Printer>> = {
     ),
   },
   autoscaling: {
-    HorizontalPodAutoscaler: printer(
-      'Name|Reference|Targets|MinPods|MaxPods:integer|Replicas:integer|Age',
-      (served, now) => {
-        const o = asV2(served);
-        return [
-          o.metadata.name,
-          `${o.spec?.scaleTargetRef?.kind ?? ''}/${o.spec?.scaleTargetRef?.name ?? ''}`,
-          metrics(o),
-          o.spec?.minReplicas !== undefined ? `${o.spec.minReplicas}` : '<unset>',
-          o.spec?.maxReplicas ?? 0,
-          o.status?.currentReplicas ?? 0,
-          created(o, now),
-        ];
-      },
-    ),
+    HorizontalPodAutoscaler: printer('Name|Reference|Targets|MinPods|MaxPods|Replicas|Age', (served, now) => {
+      const o = asV2(served);
+      return [
+        o.metadata.name,
+        `${o.spec?.scaleTargetRef?.kind ?? ''}/${o.spec?.scaleTargetRef?.name ?? ''}`,
+        metrics(o),
+        o.spec?.minReplicas !== undefined ? `${o.spec.minReplicas}` : '<unset>',
+        o.spec?.maxReplicas ?? 0,
+        o.status?.currentReplicas ?? 0,
+        created(o, now),
+      ];
+    }),
     Scale: printer('Name|Desired:integer|Available:integer|Age', (o, now) => [
       o.metadata.name,
       o.spec?.replicas ?? 0,

@@ -15,6 +15,8 @@ export interface Case {
   body: Body;
   /** Changes made to the created object before it is sent back with PUT. */
   update?: (object: Body) => void;
+  /** Put through `/status` before the object is printed. */
+  status?: Body;
 }
 
 const meta = (name: string, more: object = {}) => ({ name, ...more });
@@ -130,7 +132,199 @@ const hook = (more: object = {}) => ({
 });
 const backend = { service: { name: 'web', port: { number: 80 } } };
 
+const withStatus = (one: Case, status: Body): Case => ({ ...one, status });
+const time = '2024-01-02T03:04:05Z';
+const terminated = { exitCode: 1, reason: 'Error', startedAt: time, finishedAt: time, containerID: 'x://y' };
+const containerStatus = (state: object, more: object = {}) => ({
+  name: 'c',
+  image: 'nginx:1.25',
+  imageID: '',
+  ready: false,
+  restartCount: 0,
+  state,
+  lastState: {},
+  ...more,
+});
+const onePod = (name: string) => pod(name, { spec: { containers: [container()] } });
+
+/** Objects with a status, for what `kubectl get` makes of them. */
+const printed: Case[] = [
+  withStatus(onePod('print-running'), {
+    phase: 'Running',
+    podIP: '10.0.0.9',
+    podIPs: [{ ip: '10.0.0.9' }],
+    conditions: [{ type: 'Ready', status: 'True' }],
+    containerStatuses: [
+      containerStatus({ running: { startedAt: time } }, { ready: true, restartCount: 2, lastState: { terminated } }),
+    ],
+  }),
+  withStatus(onePod('print-crash'), {
+    phase: 'Running',
+    containerStatuses: [containerStatus({ waiting: { reason: 'CrashLoopBackOff' } }, { restartCount: 3 })],
+  }),
+  withStatus(onePod('print-done'), {
+    phase: 'Succeeded',
+    containerStatuses: [containerStatus({ terminated: { ...terminated, exitCode: 0, reason: 'Completed' } })],
+  }),
+  withStatus(onePod('print-failed'), { phase: 'Failed', reason: 'Evicted', message: 'm' }),
+  withStatus(
+    pod('print-init', {
+      spec: {
+        initContainers: [
+          { name: 'i', image: 'a' },
+          { name: 'j', image: 'a', restartPolicy: 'Always' },
+        ],
+        containers: [container()],
+        readinessGates: [{ conditionType: 'example.com/g' }],
+      },
+    }),
+    {
+      phase: 'Pending',
+      initContainerStatuses: [{ ...containerStatus({ waiting: { reason: 'ErrImagePull' } }), name: 'i' }],
+    },
+  ),
+  withStatus(deployment('print', { spec: { selector, template: template() } }), {
+    replicas: 3,
+    updatedReplicas: 2,
+    readyReplicas: 1,
+    availableReplicas: 1,
+  }),
+  withStatus(
+    replicaSet('print', {
+      spec: {
+        selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'b'] }] },
+        template: template(),
+      },
+    }),
+    { replicas: 3, readyReplicas: 1 },
+  ),
+  withStatus(daemonSet('print', { spec: { selector, template: template({ nodeSelector: { a: 'b' } }) } }), {
+    currentNumberScheduled: 1,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: 2,
+    numberReady: 1,
+  }),
+  withStatus(job('print', { spec: { template: template({ restartPolicy: 'Never' }, {}) } }), {
+    startTime: time,
+    active: 1,
+    ready: 0,
+    terminating: 0,
+    uncountedTerminatedPods: {},
+  }),
+  withStatus(
+    cronJob('print', {
+      spec: {
+        schedule: '@daily',
+        timeZone: 'Europe/Berlin',
+        jobTemplate: { spec: { template: template({ restartPolicy: 'OnFailure' }, {}) } },
+      },
+    }),
+    { lastScheduleTime: time, active: [{ name: 'x' }] },
+  ),
+  withStatus(
+    node('oracle-print', {
+      metadata: meta('oracle-print', {
+        labels: { 'node-role.kubernetes.io/control-plane': '', 'kubernetes.io/role': 'x' },
+      }),
+      spec: { unschedulable: true },
+    }),
+    {
+      conditions: [{ type: 'Ready', status: 'True' }],
+      addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+      nodeInfo: {
+        machineID: '',
+        systemUUID: '',
+        bootID: '',
+        kernelVersion: '6',
+        osImage: 'Debian',
+        containerRuntimeVersion: 'containerd://2',
+        kubeletVersion: 'v1.35.8',
+        kubeProxyVersion: '',
+        operatingSystem: 'linux',
+        architecture: 'amd64',
+      },
+    },
+  ),
+  withStatus(
+    service('print-lb', {
+      spec: { type: 'LoadBalancer', externalIPs: ['1.2.3.4'], ports: [{ port: 80, nodePort: 30125 }] },
+    }),
+    { loadBalancer: { ingress: [{ ip: '5.6.7.8' }, { hostname: 'a.example.com' }] } },
+  ),
+  withStatus(
+    ingress('print', { spec: { rules: ['a', 'b', 'c', 'd'].map((host) => ({ host: `${host}.example.com` })) } }),
+    { loadBalancer: { ingress: [{ ip: '5.6.7.8' }] } },
+  ),
+  withStatus(
+    autoscaler('print', {
+      spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x' }, maxReplicas: 3 },
+    }),
+    {
+      desiredReplicas: 2,
+      currentReplicas: 1,
+      currentMetrics: [
+        { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 5, averageValue: '1' } } },
+      ],
+    },
+  ),
+  withStatus(quota('print', { spec: { hard: { pods: '10', 'limits.cpu': '2' } } }), {
+    hard: { pods: '10', 'limits.cpu': '2' },
+    used: { pods: '1' },
+  }),
+  withStatus(
+    claim('print', {
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        volumeName: 'v',
+        storageClassName: 'sc',
+        resources: { requests: { storage: '1Gi' } },
+      },
+    }),
+    { phase: 'Bound', accessModes: ['ReadWriteOnce', 'ReadOnlyMany'], capacity: { storage: '2Gi' } },
+  ),
+  event('print', {
+    involvedObject: { kind: 'Pod', name: 'x', namespace: 'oracle', fieldPath: 'spec' },
+    reason: 'R',
+    message: ' m ',
+    type: 'Warning',
+    source: { component: 'kubelet', host: 'n' },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 4,
+  }),
+  endpoints('print', {
+    subsets: [
+      {
+        addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }],
+        ports: [
+          { name: 'a', port: 80 },
+          { name: 'b', port: 81 },
+        ],
+      },
+    ],
+  }),
+  slice('print', {
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'] }],
+    ports: [],
+  }),
+  storageClass('oracle-print', {
+    metadata: meta('oracle-print', { annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } }),
+    provisioner: 'example.com/p',
+    allowVolumeExpansion: true,
+  }),
+  clusterBinding('oracle-print', {
+    roleRef: { kind: 'ClusterRole', name: 'view' },
+    subjects: [
+      { kind: 'User', name: 'u' },
+      { kind: 'Group', name: 'g' },
+      { kind: 'ServiceAccount', name: 's', namespace: 'n' },
+    ],
+  }),
+];
+
 export const cases: Case[] = [
+  ...printed,
   pod('plain', { spec: { containers: [{ name: 'c', image: 'nginx' }] } }),
   pod('digest', {
     spec: {
