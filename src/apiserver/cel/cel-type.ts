@@ -4,10 +4,10 @@
  * Follows k8s.io/apiserver/pkg/cel/common/schemas.go.
  */
 import type { Schema } from '../schema/schema.ts';
+import { parseDuration } from './duration.ts';
 import { type Environment, engine } from './engine.ts';
 import { escapeName } from './escape.ts';
 import { sameValue } from './library/lists.ts';
-import { parseDuration } from './duration.ts';
 
 /** Largest request the server takes; nothing unbounded can be larger. */
 export const MAX_REQUEST = 3 * 1024 * 1024;
@@ -23,8 +23,13 @@ export interface CelType {
   readonly element?: CelType;
   /** By the name expressions use. */
   readonly fields?: ReadonlyMap<string, { key: string; type: CelType }>;
+  /** The class of converted objects. */
+  readonly instance?: new () => object;
   convert(value: unknown): unknown;
 }
+
+/** Names that occur in the expressions a type is for. */
+export type Mentioned = ReadonlySet<string>;
 
 type Json = Record<string, unknown>;
 
@@ -45,15 +50,18 @@ const INT_OR_STRING: CelType = {
   convert: (v) => (typeof v === 'number' && Number.isInteger(v) ? BigInt(v) : v),
 };
 
-/** Undefined for values without a schema: expressions cannot see them. */
-export function celType(schema: Schema, root: boolean, name: string, env: Environment): CelType | undefined {
-  const type = bare(schema, root || schema['x-kubernetes-embedded-resource'] === true, name, env);
+/**
+ * Undefined for values without a schema: expressions cannot see them. Fields that no expression mentions are not looked
+ * into: schemas are large, expressions are small.
+ */
+export function celType(schema: Schema, root: boolean, name: string, mentioned: Mentioned): CelType | undefined {
+  const type = bare(schema, root || schema['x-kubernetes-embedded-resource'] === true, name, mentioned);
   // Whatever may be null has no static type here; upstream leaves null to run time as well.
   if (type === undefined || !schema.nullable) return type;
   return { ...type, name: 'dyn', convert: (value) => (value === null ? null : type.convert(value)) };
 }
 
-function bare(schema: Schema, resource: boolean, name: string, env: Environment): CelType | undefined {
+function bare(schema: Schema, resource: boolean, name: string, mentioned: Mentioned): CelType | undefined {
   if (schema['x-kubernetes-int-or-string']) return INT_OR_STRING;
   switch (schema.type) {
     case 'integer':
@@ -65,9 +73,9 @@ function bare(schema: Schema, resource: boolean, name: string, env: Environment)
     case 'string':
       return stringType(schema);
     case 'array':
-      return schema.items && listType(schema, schema.items, name, env);
+      return schema.items && listType(schema, schema.items, name, mentioned);
     case 'object':
-      return objectType(schema, resource, name, env);
+      return objectType(schema, resource, name, mentioned);
     default:
       return undefined;
   }
@@ -95,8 +103,8 @@ function stringType(schema: Schema): CelType {
   }
 }
 
-function listType(schema: Schema, items: Schema, name: string, env: Environment): CelType | undefined {
-  const element = celType(items, false, `${name}.items`, env);
+function listType(schema: Schema, items: Schema, name: string, mentioned: Mentioned): CelType | undefined {
+  const element = celType(items, false, `${name}.items`, mentioned);
   if (element === undefined) return undefined;
   const unique = schema['x-kubernetes-list-type'] === 'set' && (element.kind === 'scalar' || element.kind === 'string');
   return {
@@ -113,30 +121,26 @@ function listType(schema: Schema, items: Schema, name: string, env: Environment)
   };
 }
 
-function objectType(schema: Schema, resource: boolean, name: string, env: Environment): CelType | undefined {
+function objectType(schema: Schema, resource: boolean, name: string, mentioned: Mentioned): CelType | undefined {
   const rest = schema.additionalProperties;
-  if (typeof rest === 'object') return mapType(schema, rest, name, env);
+  if (typeof rest === 'object') return mapType(schema, rest, name, mentioned);
   const fields = new Map<string, { key: string; type: CelType }>();
-  let min = 2;
   const properties: Record<string, Schema> = resource ? { ...schema.properties, ...RESOURCE } : (schema.properties ?? {});
   for (const key in properties) {
-    const property = properties[key] as Schema;
     const escaped = escapeName(key);
-    const type = celType(property, false, `${name}.${escaped ?? 'unnamed'}`, env);
-    if (type === undefined) continue;
-    if (escaped !== undefined) fields.set(escaped, { key, type });
-    if (schema.required?.includes(key) && property.default === undefined) min += key.length + type.min + 4;
+    if (escaped === undefined) continue;
+    const seen = mentioned.has(escaped);
+    const type = seen ? celType(properties[key] as Schema, false, `${name}.${escaped}`, mentioned) : UNSEEN;
+    if (type !== undefined) fields.set(escaped, { key, type });
   }
   const Instance = { [name]: class {} }[name] as new () => Json;
-  const declared = Object.fromEntries([...fields].map(([field, { type }]) => [field, type.name]));
-  env.registerType(name, { ctor: Instance, fields: declared } as never);
-  env.registerOperator(`${name} == ${name}`, sameValue);
   return {
     name,
     kind: 'object',
     max: 1,
-    min,
+    min: minSize(schema),
     fields,
+    instance: Instance,
     convert(value) {
       const out = new Instance();
       for (const [field, { key, type }] of fields) {
@@ -148,8 +152,43 @@ function objectType(schema: Schema, resource: boolean, name: string, env: Enviro
   };
 }
 
-function mapType(schema: Schema, values: Schema, name: string, env: Environment): CelType | undefined {
-  const element = celType(values, false, `${name}.values`, env);
+/** Kept as JSON: good for comparing whole objects, and nothing else is done with it. */
+const UNSEEN: CelType = { name: 'dyn', kind: 'dyn', max: 1, min: 1, convert: same };
+
+/** Bytes of the smallest JSON of a value. */
+function minSize(schema: Schema): number {
+  if (schema['x-kubernetes-int-or-string']) return 1;
+  if (schema.type === 'string') return schema.format === 'date-time' || schema.format === 'date' ? 22 : 2;
+  if (schema.type === 'boolean') return 4;
+  if (schema.type === 'object' && typeof schema.additionalProperties !== 'object') {
+    let size = 2;
+    for (const key of schema.required ?? []) {
+      const property = schema.properties?.[key];
+      if (property?.type && property.default === undefined) size += key.length + minSize(property) + 4;
+    }
+    return size;
+  }
+  return schema.type === 'array' || schema.type === 'object' ? 2 : 1;
+}
+
+/** Makes the object types in `type` known to an environment. */
+export function declareTypes(type: CelType, env: Environment): void {
+  if (type.element) declareTypes(type.element, env);
+  if (!type.fields) return;
+  for (const field of type.fields.values()) declareTypes(field.type, env);
+  const fields = Object.fromEntries([...type.fields].map(([field, value]) => [field, value.type.name]));
+  const name = type.kind === 'object' && type.name === 'dyn' ? (type.instance?.name as string) : type.name;
+  env.registerType(name, { ctor: type.instance, fields } as never);
+  env.registerOperator(`${name} == ${name}`, sameValue);
+}
+
+/** Whether expressions on this type need types of their own declared. */
+export function isPlain(type: CelType): boolean {
+  return type.fields === undefined && (type.element === undefined || isPlain(type.element));
+}
+
+function mapType(schema: Schema, values: Schema, name: string, mentioned: Mentioned): CelType | undefined {
+  const element = celType(values, false, `${name}.values`, mentioned);
   if (element === undefined) return undefined;
   return {
     name: `map<string, ${element.name}>`,

@@ -2,15 +2,22 @@
 import type { CheckRules, Place } from '../crd/schema-rules.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 import { type FieldError, field } from '../status.ts';
-import { MAX_REQUEST } from './cel-type.ts';
+import { type CelType, MAX_REQUEST } from './cel-type.ts';
 import { estimateCost, RULE_LIMIT, SCHEMA_LIMIT } from './estimate.ts';
 import type { Program } from './program.ts';
-import { hasRules, type RuleNode, ruleTree } from './rule-tree.ts';
+import { type CompiledRule, hasRules, type RuleNode, ruleTree } from './rule-tree.ts';
 
 interface Found {
   node: RuleNode;
   /** How often the value can occur in an object; undefined where nothing bounds it. */
   occurrences: number | undefined;
+}
+
+type Typed = Found & { type: CelType };
+
+interface Cost {
+  path: string;
+  cost: number;
 }
 
 export interface RuleSources {
@@ -25,12 +32,15 @@ export function checkRuleSources(root: Schema): RuleSources | undefined {
   const tree = ruleTree(root, true);
   const nodes = new Map<Schema, Found>();
   if (tree) collect(tree, 1, nodes);
-  const costs: { path: string; cost: number }[] = [];
+  const costs: Cost[] = [];
   return {
     check(schema, path, place) {
       const found = nodes.get(schema);
-      if (found === undefined) return [];
-      return found.node.rules.flatMap((_, i) => ruleErrors(found, i, `${path}.x-kubernetes-validations[${i}]`, place, costs));
+      const rules = found?.node.rules?.();
+      if (found === undefined || rules === undefined) return [];
+      return rules.compiled.flatMap((rule, i) =>
+        ruleErrors({ ...found, type: rules.type }, rule, `${path}.x-kubernetes-validations[${i}]`, place, costs),
+      );
     },
     total(path) {
       const total = costs.reduce((sum, { cost }) => sum + cost, 0);
@@ -55,15 +65,14 @@ function collect(node: RuleNode, occurrences: number | undefined, nodes: Map<Sch
   if (node.rest) collect(node.rest, inside, nodes);
 }
 
-function ruleErrors(found: Found, index: number, at: string, place: Place, costs: { path: string; cost: number }[]): FieldError[] {
-  const { node } = found;
-  const { rule, program, message, error, messageError } = node.rules[index] as RuleNode['rules'][number];
+function ruleErrors(found: Typed, compiled: CompiledRule, at: string, place: Place, costs: Cost[]): FieldError[] {
+  const { rule, program, message, error, messageError } = compiled;
   const errors: FieldError[] = [];
   if (error !== undefined) errors.push(badRule(`${at}.rule`, rule, error));
   else if (program) afford('estimated rule cost', `${at}.rule`, program, found, errors, costs);
   if (messageError !== undefined) errors.push(badRule(`${at}.messageExpression`, rule, messageError));
   else if (message) {
-    const once = { node, occurrences: 1 };
+    const once = { ...found, occurrences: 1 };
     afford('estimated messageExpression cost', `${at}.messageExpression`, message, once, errors, costs);
   }
   if (program?.usesOldSelf) {
@@ -82,12 +91,12 @@ function afford(
   what: string,
   path: string,
   program: Program,
-  { node, occurrences }: Found,
+  { type, occurrences }: Typed,
   errors: FieldError[],
-  costs: { path: string; cost: number }[],
+  costs: Cost[],
 ): void {
-  const times = occurrences ?? Math.floor(MAX_REQUEST / (node.type.min + 1));
-  const cost = estimateCost(program.ast, node.type) * times;
+  const times = occurrences ?? Math.floor(MAX_REQUEST / (type.min + 1));
+  const cost = estimateCost(program.ast, type) * times;
   costs.push({ path, cost });
   if (cost > RULE_LIMIT) errors.push(field.forbidden(path, overBudget(what, cost, RULE_LIMIT)));
 }

@@ -4,7 +4,7 @@
  */
 import { entries, restSchema } from '../schema/children.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
-import { type CelType, celType } from './cel-type.ts';
+import { type CelType, celType, declareTypes, isPlain } from './cel-type.ts';
 import { type Environment, engine } from './engine.ts';
 import { compile, type Program } from './program.ts';
 
@@ -18,8 +18,8 @@ export interface CompiledRule {
 
 export interface RuleNode {
   schema: Schema;
-  type: CelType;
-  rules: CompiledRule[];
+  /** Undefined where the node has no rules itself. Compiled when first asked for. */
+  rules?: () => { type: CelType; compiled: CompiledRule[] };
   properties?: Map<string, RuleNode>;
   rest?: RuleNode;
   items?: RuleNode;
@@ -52,43 +52,61 @@ export function ruleTree(schema: Schema, root: boolean): RuleNode | undefined {
     both = new Map();
     trees.set(schema, both);
   }
-  if (!both.has(root)) {
-    const env = engine().base.clone();
-    // Type names are kept by the engine for good: the same names for every CRD keep that bounded.
-    const type = celType(schema, root, 'self', env);
-    both.set(root, type && grow(schema, type, env));
-  }
+  if (!both.has(root)) both.set(root, grow(schema, root));
   return both.get(root);
 }
 
-function grow(schema: Schema, type: CelType, env: Environment): RuleNode {
+function grow(schema: Schema, root: boolean): RuleNode | undefined {
+  // What has no type cannot be seen by expressions.
+  if (!hasRules(schema) || (!schema.type && !schema['x-kubernetes-int-or-string'])) return undefined;
+  const node: RuleNode = { schema };
   const rules = schema['x-kubernetes-validations'] ?? [];
-  const node: RuleNode = { schema, type, rules: rules.length > 0 ? compileRules(rules, type, env) : [] };
-  const child = (sub: Schema | undefined, subType: CelType | undefined) =>
-    sub && subType && hasRules(sub) ? grow(sub, subType, env) : undefined;
-  node.items = child(schema.items, type.element);
-  node.rest = child(restSchema(schema), type.element);
-  if (type.fields) {
-    const types = new Map([...type.fields.values()].map((field) => [field.key, field.type]));
-    for (const [key, property] of entries(schema.properties)) {
-      const grown = child(property, types.get(key));
-      if (grown === undefined) continue;
-      node.properties ??= new Map();
-      node.properties.set(key, grown);
-    }
+  if (rules.length > 0) {
+    let compiled: ReturnType<NonNullable<RuleNode['rules']>> | undefined;
+    node.rules = () => {
+      compiled ??= compileRules(rules, schema, root);
+      return compiled;
+    };
+  }
+  const rest = restSchema(schema);
+  if (schema.items) node.items = grow(schema.items, false);
+  if (rest) node.rest = grow(rest, false);
+  for (const [key, property] of entries(schema.properties)) {
+    const grown = grow(property, false);
+    if (grown === undefined) continue;
+    node.properties ??= new Map();
+    node.properties.set(key, grown);
   }
   return node;
 }
 
-function compileRules(rules: ValidationRule[], type: CelType, env: Environment): CompiledRule[] {
+function compileRules(rules: ValidationRule[], schema: Schema, root: boolean) {
+  const mentioned = new Set(rules.flatMap((r) => `${r.rule} ${r.messageExpression ?? ''}`.match(/[A-Za-z_]\w*/g) ?? []));
+  // Type names are kept by the engine for good: the same names for every CRD keep that bounded.
+  const type = celType(schema, root, 'self', mentioned);
+  if (type === undefined) {
+    const error = 'failed to convert to declType for CEL validation rules';
+    return { type: NO_TYPE, compiled: rules.map((rule): CompiledRule => ({ rule, error })) };
+  }
+  const env = environmentFor(type);
   const plain = env.clone().registerVariable('self', type.name).registerVariable('oldSelf', type.name);
   let optional: Environment | undefined;
-  return rules.map((rule) => {
+  const compiled = rules.map((rule) => {
     if (rule.optionalOldSelf) {
       optional ??= env.clone().registerVariable('self', type.name).registerVariable('oldSelf', `optional<${type.name}>`);
     }
     return compileRule(rule, rule.optionalOldSelf && optional ? optional : plain);
   });
+  return { type, compiled };
+}
+
+const NO_TYPE: CelType = { name: 'dyn', kind: 'dyn', max: 1, min: 1, convert: (value) => value };
+
+function environmentFor(type: CelType): Environment {
+  if (isPlain(type)) return engine().base;
+  const env = engine().base.clone();
+  declareTypes(type, env);
+  return env;
 }
 
 function compileRule(rule: ValidationRule, env: Environment): CompiledRule {

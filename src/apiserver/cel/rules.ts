@@ -37,7 +37,7 @@ export function validateRules(value: unknown, schema: Schema, path = '', old?: u
 function visit(node: RuleNode, value: unknown, old: unknown, peer: unknown, kept: boolean, path: string, errors: FieldError[]): boolean {
   if (value === null || value === undefined) return true;
   const same = kept || (peer !== NONE && unchanged(value, peer, node.schema));
-  if (node.rules.length > 0 && !run(node, value, old, same, path, errors)) return false;
+  if (node.rules !== undefined && !run(node, value, old, same, path, errors)) return false;
   if (Array.isArray(value)) {
     if (!node.items) return true;
     const keys = node.schema['x-kubernetes-list-type'] === 'map' ? (node.schema['x-kubernetes-list-map-keys'] ?? []) : [];
@@ -69,15 +69,16 @@ function run(node: RuleNode, value: unknown, old: unknown, same: boolean, path: 
   const hasOld = old !== NONE && old !== null && old !== undefined;
   let self: unknown;
   let oldSelf: unknown;
-  for (const compiled of node.rules) {
+  const rules = (node.rules as NonNullable<RuleNode['rules']>)();
+  for (const compiled of rules.compiled) {
     const { rule, program } = compiled;
     if (compiled.error !== undefined || program === undefined) {
       say(`rule compile error: ${compiled.error}`);
       continue;
     }
     if (program.usesOldSelf && !hasOld && !rule.optionalOldSelf) continue;
-    self ??= node.type.convert(value);
-    if (program.usesOldSelf && hasOld) oldSelf ??= node.type.convert(old);
+    self ??= rules.type.convert(value);
+    if (program.usesOldSelf && hasOld) oldSelf ??= rules.type.convert(old);
     const variables: Json = { self };
     if (program.usesOldSelf) variables.oldSelf = rule.optionalOldSelf ? optional(oldSelf, hasOld) : oldSelf;
     let result: unknown;
