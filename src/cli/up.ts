@@ -11,7 +11,7 @@ import { Home } from '../embedded/home.ts';
 import { readState, removeState, type State, writeState } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
 import { requestVirtualCluster } from '../provisioners/virtual/manifests.ts';
-import { createLogger } from '../telemetry/log.ts';
+import { createLogger, terminalLogger } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { waitForCluster, writeKubeconfig } from './cluster-wait.ts';
 import type { GlobalOptions } from './connect.ts';
@@ -37,7 +37,9 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function serve(options: UpOptions, config: Config, home: Home): Promise<void> {
-  const log = await createLogger({ level: config.logLevel });
+  const log = process.stderr.isTTY
+    ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
+    : await createLogger({ level: config.logLevel });
   const metrics = await createMetrics();
   const plane = await ControlPlane.start({ config, log, metrics });
   const startedAt = new Date().toISOString();

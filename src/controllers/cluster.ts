@@ -6,13 +6,14 @@ import type { KubeObject } from '../api/object.ts';
 import { clusters, virtualClusters } from '../api/resources.ts';
 import type { Clock } from '../clock.ts';
 import {
-  apiVersionOf,
   type ControllerOptions,
   ensureFinalizer,
   getCondition,
+  type Informers,
   isDeleting,
   isNotFound,
   isPaused,
+  keyOf,
   type ObjectStore,
   ownerReference,
   PatchHelper,
@@ -36,11 +37,18 @@ interface Reference {
   name: string;
 }
 
-export function clusterController(store: ObjectStore): ControllerOptions {
+export function clusterController(store: ObjectStore, informers: Informers): ControllerOptions {
+  const cache = informers.for(clusters);
+  /** By reference and not by owner: a provider object may come after its Cluster, and has no owner then. */
+  const referrers = (object: KubeObject) =>
+    cache
+      .list(object.metadata.namespace)
+      .filter((cluster) => refersTo(cluster, object))
+      .map(keyOf);
   return {
     name: 'cluster',
     resource: clusters,
-    watches: Object.values(PROVIDERS).map((resource) => ({ resource, map: ownersOf })),
+    watches: Object.values(PROVIDERS).map((resource) => ({ resource, map: referrers })),
     async reconcile(key, { clock, signal }) {
       const found = await store.get(clusters, key, { signal }).catch(absent);
       if (!found) return;
@@ -176,10 +184,10 @@ function mirror(
   }
 }
 
-function ownersOf(object: KubeObject) {
-  return (object.metadata.ownerReferences ?? [])
-    .filter((owner) => owner.kind === clusters.kind && owner.apiVersion === apiVersionOf(clusters))
-    .map((owner) => ({ namespace: object.metadata.namespace, name: owner.name }));
+function refersTo(cluster: KubeObject, object: KubeObject): boolean {
+  return [cluster.spec?.infrastructureRef, cluster.spec?.controlPlaneRef].some(
+    (reference: Reference | undefined) => reference?.kind === object.kind && reference.name === object.metadata.name,
+  );
 }
 
 function absent(error: unknown): undefined {

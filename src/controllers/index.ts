@@ -11,6 +11,6 @@ export interface ControllerParts {
 }
 
 export function addControllers(manager: Manager, parts: ControllerParts): void {
-  manager.addController(clusterController(parts.store));
+  manager.addController(clusterController(parts.store, manager.informers));
   if (parts.tenants) manager.addController(virtualClusterController(parts.store, parts.tenants));
 }

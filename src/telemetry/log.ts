@@ -47,6 +47,21 @@ export const silentLogger: Logger = loggerOf(
   () => false,
 );
 
+const LEVELS: LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
+
+/** One readable line each, for a person at a terminal. */
+export function terminalLogger(level: LogLevel, write: (line: string) => void): Logger {
+  return loggerOf(
+    ({ level: at, message, fields }) => {
+      const { error, ...rest } = fields as { error?: { message?: string } | string };
+      const details = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+      const reason = error ? `: ${typeof error === 'string' ? error : (error.message ?? '')}` : '';
+      write(`${new Date().toTimeString().slice(0, 8)} ${at.padEnd(5)} ${message}${reason}${details.join('')}\n`);
+    },
+    (wanted) => LEVELS.indexOf(wanted) >= LEVELS.indexOf(level),
+  );
+}
+
 /** JSON lines on `destination` (a file descriptor, a path, or a stream; default stderr). */
 export async function createLogger(
   options: { level?: LogLevel; destination?: number | string | { write(line: string): void }; fields?: LogFields } = {},
