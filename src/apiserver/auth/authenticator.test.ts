@@ -5,8 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock, rfc3339, systemRandom } from '../../clock.ts';
 import { openStore } from '../store/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
-import { Authenticator, hashToken } from './authenticator.ts';
-import { readImpersonation } from './impersonation.ts';
+import { Authenticator, type Credentials, hashToken } from './authenticator.ts';
+import type { Attributes } from './identity.ts';
+import { impersonate, readImpersonation } from './impersonation.ts';
 import { RbacAuthorizer } from './rbac.ts';
 import { generateServiceAccountKey, loadServiceAccountKey } from './service-account-key.ts';
 import { ServiceAccountTokens } from './service-account-tokens.ts';
@@ -55,6 +56,7 @@ let store: Store;
 let ca: Ca;
 let tokens: ServiceAccountTokens;
 let authenticator: Authenticator;
+let credentials: Credentials;
 
 function put(
   resource: string,
@@ -82,11 +84,12 @@ beforeEach(async () => {
     issuer: 'https://us',
     audiences: ['us'],
   });
+  credentials = {
+    clientCa: ca.certificate.toString('pem'),
+    staticTokens: [{ sha256: hashToken('s3cret'), user: 'root', groups: ['system:masters'] }],
+  };
   authenticator = new Authenticator({
-    credentials: {
-      clientCa: ca.certificate.toString('pem'),
-      staticTokens: [{ sha256: hashToken('s3cret'), user: 'root', groups: ['system:masters'] }],
-    },
+    credentials,
     tokens,
     authorizer: new RbacAuthorizer(store),
     clock,
@@ -215,4 +218,33 @@ test('impersonating a ServiceAccount brings its groups', () => {
     'system:serviceaccounts:n',
     'system:authenticated',
   ]);
+});
+
+test('uid and extra are impersonated with rights of their own', () => {
+  const caller = { user: 'joe', groups: [] };
+  const asked: string[] = [];
+  const only = (...resources: string[]) => ({
+    authorize: (_: unknown, { group, resource = '', subresource, name }: Attributes) => {
+      asked.push([group, resource, subresource, name].join(' '));
+      return { allowed: resources.includes(resource), reason: '' };
+    },
+  });
+  const wanted = { user: 'u', uid: '7', groups: ['g'], extra: { 'acme.com/project': ['a'] } };
+  expect(impersonate(only('users', 'groups', 'uids', 'userextras'), caller, wanted)).toMatchObject({ uid: '7' });
+  expect(asked).toEqual([
+    ' users  u',
+    ' groups  g',
+    'authentication.k8s.io userextras acme.com/project a',
+    'authentication.k8s.io uids  7',
+  ]);
+  expect(() => impersonate(only('users', 'groups', 'uids'), caller, wanted)).toThrow('userextras/acme.com/project');
+  expect(() => impersonate(only('users', 'groups', 'userextras'), caller, wanted)).toThrow('resource "uids"');
+  expect(() => impersonate(only('users', 'uids', 'userextras'), caller, wanted)).toThrow('resource "groups"');
+});
+
+test('another client CA ends what the first one said', async () => {
+  const certificate = await issue(ca, 'CN=jane', CLIENT_AUTH);
+  expect(certified(certificate).user).toBe('jane');
+  credentials.clientCa = (await makeCa('CN=new')).certificate.toString('pem');
+  expect(() => certified(certificate)).toThrow('Unauthorized');
 });

@@ -128,6 +128,30 @@ test('TokenRequest refuses what upstream refuses', () => {
   expect(() => request({}, { name: 'other' })).toThrow('must match the service account name if specified');
 });
 
+test('a token is bound only to what the ServiceAccount has to do with', async () => {
+  await store.write((tx) => {
+    const put = (resource: string, kind: string, name: string, spec: object) =>
+      tx.put(
+        { resource, namespace: 'n', name },
+        { apiVersion: 'v1', kind, metadata: { name, namespace: 'n', uid: `${name}-uid` }, spec },
+      );
+    put('/pods', 'Pod', 'own', { serviceAccountName: 'sa', nodeName: 'node' });
+    put('/pods', 'Pod', 'other', { serviceAccountName: 'else' });
+    put('/secrets', 'Secret', 's', {});
+  });
+  const bind = (kind: string, name: string, uid?: string) =>
+    request({ boundObjectRef: { apiVersion: 'v1', kind, name, uid } });
+  const { token } = bind('Pod', 'own').status;
+  expect(tokens.verify(token).binding).toMatchObject({ pod: { name: 'own', uid: 'own-uid' }, node: { name: 'node' } });
+  expect(() => bind('Pod', 'other')).toThrow('to pod running with different serviceaccount name.');
+  expect(() => bind('Pod', 'own', 'another')).toThrow('The object might have been deleted and then recreated');
+  expect(() => bind('ConfigMap', 'c')).toThrow('cannot bind token to object of type /v1, Kind=ConfigMap');
+  const secret = bind('Secret', 's').status.token;
+  expect(tokens.verify(secret).binding?.secret).toEqual({ name: 's', uid: 's-uid' });
+  await store.write((tx) => tx.delete({ resource: '/secrets', namespace: 'n', name: 's' }));
+  expect(() => tokens.verify(secret)).toThrow('invalidated');
+});
+
 test('other verifiers accept our tokens by the published keys', async () => {
   const { createLocalJWKSet, jwtVerify } = await import('jose');
   const { status } = request({});

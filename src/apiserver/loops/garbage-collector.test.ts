@@ -191,6 +191,19 @@ test('an owner of an unknown kind is not taken for absent', async () => {
   expect(cluster.warnings).toEqual([]);
 });
 
+test('when the owner’s kind appears, it is known whether the owner exists', async () => {
+  cluster.start(garbageCollector);
+  const owner: KubeObject = { apiVersion: 'acme.com/v1', kind: 'Widget', metadata: { name: 'w', uid: 'w1' } };
+  const child = await make('child', owner);
+  await cluster.settle();
+  const { registry, store } = cluster.context;
+  const names = { group: 'acme.com', kind: 'Widget', plural: 'widgets', storage: 'acme.com/widgets' };
+  registry.setCustom('widgets.acme.com', [{ ...cluster.resource(configMap('n', 'x')), ...names }]);
+  const key = { resource: 'apiextensions.k8s.io/customresourcedefinitions', namespace: '', name: 'widgets.acme.com' };
+  await store.write((tx) => tx.put(key, { apiVersion: 'apiextensions.k8s.io/v1', kind: 'X', metadata: { uid: 'c' } }));
+  await gone(child);
+});
+
 test('a thousand dependents go without blocking the event loop', async () => {
   cluster.start(garbageCollector);
   const owner = await make('owner');

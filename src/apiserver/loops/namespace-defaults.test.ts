@@ -51,3 +51,15 @@ test('nothing is written once all is right', async () => {
   await cluster.settle();
   expect(cluster.context.store.rv).toBe(rv + 1);
 });
+
+test('a namespace that is being deleted gets nothing back', async () => {
+  cluster.start(namespaceDefaults);
+  await cluster.create(namespace('n'));
+  await complete();
+  await cluster.merge(namespace('n'), { metadata: { finalizers: ['test/hold'] } });
+  await cluster.delete(namespace('n'));
+  await cluster.delete(ACCOUNT);
+  await cluster.settle();
+  expect(cluster.get(ACCOUNT)).toBeUndefined();
+  expect(cluster.warnings).toEqual([]);
+});

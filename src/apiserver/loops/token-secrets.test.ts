@@ -52,3 +52,11 @@ test('deleting the secret ends its token', async () => {
   await cluster.delete(SECRET);
   expect(() => cluster.context.tokens.verify(token)).toThrow('invalidated');
 });
+
+test('a secret of an earlier ServiceAccount of the same name is removed', async () => {
+  const stale = structuredClone(SECRET);
+  stale.metadata.annotations = { ...stale.metadata.annotations, 'kubernetes.io/service-account.uid': 'another' };
+  await cluster.create(stale);
+  cluster.start(tokenSecrets);
+  await cluster.until(() => cluster.get(SECRET) === undefined);
+});
