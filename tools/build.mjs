@@ -1,7 +1,17 @@
 // Compiles src/ into dist/ when something in src/ is newer. Safe to run twice at once: each build goes to a folder of
 // its own and is moved into place whole.
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,9 +26,14 @@ const stampFile = join(target, '.stamp');
 function stamp() {
   const parts = [statLine(join(root, 'package.json')), statLine(join(root, 'tsconfig.build.json'))];
   for (const entry of readdirSync(source, { recursive: true })) {
-    if (/(?<!\.test)\.ts$|\.json$/.test(entry)) parts.push(statLine(join(source, entry)));
+    if (/\.(ts|json)$/.test(entry) && isBuilt(entry)) parts.push(statLine(join(source, entry)));
   }
   return parts.sort().join('\n');
+}
+
+/** Tests and what they use stay out of dist/. */
+function isBuilt(entry) {
+  return !/\.test\.ts$|(^|\/)(testdata|testing)\//.test(entry);
 }
 
 function statLine(file) {
@@ -39,7 +54,7 @@ async function build(wanted) {
     const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
     await promisify(execFile)(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh], { cwd: root });
     for (const entry of readdirSync(source, { recursive: true })) {
-      if (!entry.endsWith('.json')) continue;
+      if (!entry.endsWith('.json') || !isBuilt(entry)) continue;
       mkdirSync(dirname(join(fresh, entry)), { recursive: true });
       cpSync(join(source, entry), join(fresh, entry));
     }

@@ -38,12 +38,6 @@ export function duration(description: string) {
   );
 }
 
-export const dnsLabel = z
-  .string()
-  .min(1)
-  .max(63)
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
-
 export const dnsSubdomain = z
   .string()
   .min(1)

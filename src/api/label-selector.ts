@@ -56,7 +56,9 @@ function parseRequirement(scanner: Scanner): Requirement {
   const values: string[] = [];
   do values.push(checkValue(key, scanner.word(true)));
   while (scanner.take(','));
-  scanner.expect(')');
+  if (!scanner.take(')')) {
+    throw new SelectorError(`unable to parse requirement: found '${scanner.peek()}', expected: ',', ')' or identifier`);
+  }
   return { key, operator, values };
 }
 

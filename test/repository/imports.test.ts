@@ -1,0 +1,82 @@
+// The map of DESIGN 2 as a test: the folder a thing lives in says what it may know, and imports only point down.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const source = join(root, 'src');
+
+/** From top to bottom: each may import what stands below it. */
+const ORDER = [
+  'main.ts',
+  'cli',
+  'http',
+  // The control plane in one process: puts API server, controllers and vault together.
+  'embedded',
+  'controllers',
+  'provisioners',
+  'machines',
+  'workloads',
+  'workshop',
+  'tools',
+  'jobs',
+  'vault',
+  'apiserver',
+  'kube',
+  'telemetry',
+  'api',
+  'errors.ts',
+  'config.ts',
+  'clock.ts',
+];
+
+/** Folders that may import less than everything below them. */
+const ONLY: Record<string, string[]> = {
+  apiserver: ['api', 'telemetry', 'errors.ts', 'clock.ts'],
+  kube: ['api', 'telemetry', 'errors.ts', 'clock.ts'],
+  telemetry: ['errors.ts', 'clock.ts'],
+  api: [],
+  'errors.ts': [],
+  'clock.ts': [],
+  'config.ts': ['errors.ts'],
+};
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(source, file), 'utf8');
+  const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g);
+  return [...found].map(([, path]) => relative(source, resolve(dirname(join(source, file)), path as string)));
+}
+
+const folderOf = (path: string) => path.split('/', 1)[0] as string;
+
+it('knows every folder of src', () => {
+  expect([...new Set(files.map(folderOf))].filter((folder) => !ORDER.includes(folder))).toEqual([]);
+});
+
+it('imports only point down the map', () => {
+  const wrong: string[] = [];
+  let seen = 0;
+  for (const file of files) {
+    const from = folderOf(file);
+    for (const target of importsOf(file)) {
+      seen++;
+      const to = folderOf(target);
+      // Generated tables and package.json are data, tests may use what is beside them.
+      if (to === from || target.startsWith('..') || file.endsWith('.test.ts')) continue;
+      const allowed = ONLY[from] ?? ORDER.slice(ORDER.indexOf(from) + 1);
+      if (!allowed.includes(to)) wrong.push(`${file} imports ${target}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  // A check that reads nothing proves nothing.
+  expect(seen).toBeGreaterThan(300);
+});
+
+it('keeps files small enough to read in one sitting', () => {
+  const code = files.filter((file) => !file.includes('/testdata/'));
+  const long = code.filter((file) => readFileSync(join(source, file), 'utf8').split('\n').length > 500);
+  expect(long).toEqual([]);
+});
