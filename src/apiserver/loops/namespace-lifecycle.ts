@@ -77,14 +77,21 @@ class NamespaceLifecycle {
       if (this.#count(remains.counts.keys(), name) < left) this.#queue.add(name);
       return;
     }
+    // A create that was admitted before the deletion began may have come in behind us.
+    if (this.#present(name).length) return this.#queue.add(name);
     await this.#finalize(name);
     this.#forget(name);
   }
 
+  /** Kinds that have objects in the namespace. */
+  #present(name: string): Resource[] {
+    const { registry, store } = this.#context;
+    return [...registry.storages().values()].filter((r) => r.namespaced && store.count(r.storage, name) > 0);
+  }
+
   /** Deletes what is there. As long as pods are left, nothing else is touched: they may need it to shut down. */
   async #empty(name: string): Promise<Remains> {
-    const { registry, store } = this.#context;
-    const present = [...registry.storages().values()].filter((r) => r.namespaced && store.count(r.storage, name) > 0);
+    const present = this.#present(name);
     const remains: Remains = { counts: new Map(), finalizers: new Map(), errors: [] };
     const pods = present.find((r) => r.storage === PODS);
     if (pods) await this.#deleteAll(pods, name, remains);

@@ -23,6 +23,7 @@ export const tokenSecrets: Loop = (context) => {
       if (!hasReason(error, 'Conflict', 'NotFound')) warn(context, `token secret ${key} could not be kept`, error);
     },
   });
+  let stopped = false;
   const note = ({ key, json }: { key: Key; json: string }) => {
     if (json.includes(TYPE)) queue.add(keyText(key));
   };
@@ -32,7 +33,9 @@ export const tokenSecrets: Loop = (context) => {
     }),
     store.watch({ resource: ACCOUNTS, afterRv: store.rv }, ({ type, current }) => {
       if (type !== 'DELETED') return;
-      noteAll(current.key.namespace).catch((error) => warn(context, 'reading token secrets failed', error));
+      noteAll(current.key.namespace).catch((error) => {
+        if (!stopped) warn(context, 'reading token secrets failed', error);
+      });
     }),
     scan(context, SECRETS, note),
     () => queue.stop(),
@@ -43,6 +46,7 @@ export const tokenSecrets: Loop = (context) => {
   }
 
   return () => {
+    stopped = true;
     for (const stop of stops) stop();
   };
 };
