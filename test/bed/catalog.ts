@@ -221,7 +221,7 @@ export const catalog: readonly Part[] = [
     name: 'vcluster-images',
     version: vclusterVersion,
     about: 'vcluster’s syncer and Kubernetes images',
-    source: { from: 'image', recipe: 'vcluster-images', inputs: ['archive.ts', 'vcluster-images.ts'] },
+    source: { from: 'image', recipe: 'vcluster-images', inputs: ['archive.ts', 'slim-root.ts', 'vcluster-images.ts'] },
     needs: ['vcluster', 'kine', 'helm', 'kubernetes', 'node-rootfs'],
     check: ['image.tar'],
   },

@@ -1,7 +1,7 @@
 // What an engine leaves in the kernel when it is killed: processes in its cgroup, mounts, interfaces, firewall chains.
 import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { run, sleep, tryRun } from '../process.ts';
+import { run, sleep, startTime, tryRun } from '../process.ts';
 
 const controllers = '/sys/fs/cgroup';
 
@@ -66,13 +66,20 @@ export async function removeInterfaces(bridge: string): Promise<void> {
   for (const link of links) if (ours(link.ifname)) await tryRun('ip', ['link', 'delete', link.ifname]);
 }
 
-async function anotherEngine(): Promise<boolean> {
-  return (await tryRun('pgrep', ['-x', 'dockerd'])).code === 0;
+/** A zombie is not an engine: nobody may be left to collect one that was killed. */
+function anotherEngine(): boolean {
+  return readdirSync('/proc').some((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/comm`, 'utf8').trim() === 'dockerd' && startTime(Number(name)) !== undefined;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Docker never removes its chains. They go only when no other engine on this machine may be using them. */
 export async function removeFirewallChains(): Promise<void> {
-  if (await anotherEngine()) return;
+  if (anotherEngine()) return;
   for (const family of ['iptables', 'ip6tables']) {
     for (const table of ['filter', 'nat']) {
       const saved = await tryRun(`${family}-save`, ['-t', table]);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { withLock } from '../lock.ts';
 import { runFolder } from '../paths.ts';
 import { startTime } from '../process.ts';
+import { clusterApi } from './cluster-api.ts';
 import { docker } from './docker.ts';
 import { kubeApiserver } from './kube-apiserver.ts';
 import { instanceMark, killMarked } from './mark.ts';
@@ -43,7 +44,7 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-const kinds: readonly ServiceKind[] = [docker, kubeApiserver, redis];
+const kinds: readonly ServiceKind[] = [docker, kubeApiserver, clusterApi, redis];
 export const serviceNames = kinds.map((kind) => kind.name);
 let instances = 0;
 
