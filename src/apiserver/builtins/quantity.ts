@@ -29,7 +29,7 @@ const BINARY: Record<string, number> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50,
 const DECIMAL_SUFFIX: Record<number, string> = Object.fromEntries(Object.entries(DECIMAL).map(([s, e]) => [e, s]));
 const BINARY_SUFFIX = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-const SHAPE = /^([+-]?)([0-9]*)(?:(\.)([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 /** Digits an exponent may have: beyond this a value is absurd, and computing it would eat memory. */
 const MAX_EXPONENT = 400;
@@ -52,14 +52,11 @@ export function parseQuantity(input: string | number): Quantity {
   if (text === '0') return { nano: 0n, format: 'DecimalSI' };
   const match = SHAPE.exec(text);
   if (!match) throw new QuantityError(FORMAT_ERROR);
-  const [, sign = '', rawWhole = '', dot, fraction = '', suffix = ''] = match;
+  const [, sign = '', rawWhole = '', fraction = '', suffix = ''] = match;
   const whole = rawWhole.replace(/^0+/, '');
   const { base, exponent, format: parsedFormat } = interpret(suffix);
-  if (rawWhole === '' && fraction === '') {
-    // Upstream lets a bare sign through as zero, and nothing else.
-    if (!dot && suffix === '' && sign) return { nano: 0n, format: 'DecimalSI' };
-    throw new QuantityError(NUMERIC_ERROR);
-  }
+  // Upstream reads no digits at all as zero, unless the exponent keeps it from its fast path.
+  if (rawWhole === '' && fraction === '' && exponent < -9) throw new QuantityError(NUMERIC_ERROR);
   let format = parsedFormat;
   const digits = BigInt(`${whole}${fraction}` || '0');
   const power = (base === 10 ? exponent : 0) - fraction.length + 9;
@@ -103,7 +100,8 @@ export function formatQuantity(quantity: Quantity): string {
   }
   let value = absolute;
   let exponent = -9;
-  while (value % 1000n === 0n && exponent < 18) {
+  const highest = quantity.format === 'DecimalExponent' ? MAX_EXPONENT : 18;
+  while (value % 1000n === 0n && exponent < highest) {
     value /= 1000n;
     exponent += 3;
   }
@@ -140,12 +138,6 @@ export function roundUpToMilli(quantity: Quantity): Quantity {
   if (rest === 0n) return quantity;
   const nano = quantity.nano - rest + (quantity.nano > 0n ? step : -step);
   return { nano, format: quantity.format };
-}
-
-/** The value rounded up to a whole number. */
-export function quantityValue(quantity: Quantity): bigint {
-  const whole = quantity.nano / NANO;
-  return quantity.nano % NANO > 0n ? whole + 1n : whole;
 }
 
 export const ZERO: Quantity = { nano: 0n, format: 'DecimalSI' };

@@ -1,7 +1,7 @@
 /** Lists of resources (`cpu: 500m`): canonical texts, and what may be in them. */
 import { type FieldError, field } from '../status.ts';
 import type { Any } from './fields.ts';
-import { dns1123Subdomain, qualifiedName } from './names.ts';
+import { qualifiedName } from './names.ts';
 import {
   canonicalQuantity,
   compareQuantity,
@@ -156,8 +156,4 @@ export function validateResources(resources: Any, path: string): FieldError[] {
     }
   }
   return errors;
-}
-
-export function validateClaimName(name: string, path: string): FieldError[] {
-  return dns1123Subdomain(name).map((text) => field.invalid(path, name, text));
 }

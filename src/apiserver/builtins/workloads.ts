@@ -122,6 +122,13 @@ function prepareDaemonSet(object: Any, old?: Any): void {
   annotations[TEMPLATE_GENERATION] = String(same(object.spec?.template, old.spec?.template) ? before : before + 1);
 }
 
+/** Of all kinds, Deployments count changed annotations as a new generation too. */
+function countAnnotations({ metadata }: Any, old: Any): void {
+  if (!same(metadata.annotations ?? {}, old.metadata.annotations ?? {})) {
+    metadata.generation = (old.metadata.generation ?? 0) + 1;
+  }
+}
+
 export const workloadKinds: Record<string, Record<string, KindRules>> = {
   apps: {
     Deployment: {
@@ -129,6 +136,7 @@ export const workloadKinds: Record<string, Record<string, KindRules>> = {
       status: {},
       statusKeeps: ['labels'],
       defaults: defaultDeployment,
+      prepareUpdate: countAnnotations,
       validate: check.validateDeployment,
       validateUpdate: check.validateDeploymentUpdate,
     },
