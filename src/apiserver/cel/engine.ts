@@ -7,6 +7,7 @@ import type * as CelJs from '@marcbachmann/cel-js';
 import type * as Evaluator from '@marcbachmann/cel-js/evaluator';
 import { registerFormat } from './library/format.ts';
 import { registerLists } from './library/lists.ts';
+import { registerMacros } from './library/macros.ts';
 import { registerNet } from './library/net.ts';
 import { registerQuantity } from './library/quantity.ts';
 import { registerRegex } from './library/regex.ts';
@@ -72,6 +73,7 @@ export function engine(): { cel: Cel; base: Environment } {
       limits: LIMITS,
     });
     const library = new Library(base, cel);
+    registerMacros(library);
     registerStrings(library);
     registerRegex(library);
     registerLists(library);

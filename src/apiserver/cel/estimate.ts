@@ -113,8 +113,16 @@ function macroCost(node: CelNode, macro: Record<string, unknown>, scope: Scope):
     const inner = estimate(macro.exp as CelNode, new Map([...scope, [macro.var as string, value.type]]));
     return { cost: 10 + value.cost + inner.cost, type: inner.type };
   }
-  const inside = [macro.receiver, macro.arg, ...((macro.args as unknown[]) ?? [])].filter(isNode);
+  if (macro.key !== undefined) return twoVariables(macro as never, scope);
+  const inside = [macro.receiver, macro.arg, macro.exp, ...((macro.args as unknown[]) ?? [])].filter(isNode);
   return { cost: 1 + sum(inside, scope), ...(node.op === 'rcall' && isNode(macro.arg) ? { type: estimate(macro.arg, scope).type } : {}) };
+}
+
+function twoVariables(macro: { receiver: CelNode; value: string; filter?: CelNode; exp: CelNode }, scope: Scope): Estimate {
+  const range = estimate(macro.receiver, scope);
+  const inner = new Map([...scope, [macro.value, range.type?.element]]);
+  const each = estimate(macro.exp, inner).cost + (macro.filter ? estimate(macro.filter, inner).cost : 0);
+  return { cost: range.cost + sizeOf(range.type) * (each + 1), type: range.type };
 }
 
 function isNode(value: unknown): value is CelNode {

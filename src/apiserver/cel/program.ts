@@ -1,4 +1,5 @@
 /** One expression, parsed, checked against its types, and made to count its steps. */
+import { compilePattern } from '../schema/pattern.ts';
 import type { Environment } from './engine.ts';
 import { has } from './library/has.ts';
 import { MATCHES } from './library/regex.ts';
@@ -34,11 +35,32 @@ export function compile(env: Environment, source: string): Program {
     if (node.op === 'rcall' && (node.args as unknown[])[0] === 'matches') (node.args as unknown[])[0] = MATCHES;
     if (node.op === 'call' && (node.args as unknown[])[0] === 'has' && node.meta.macro) has(node);
   });
+  const invalid = badLiteral(ast);
+  if (invalid) throw new Error(issue(source, invalid, ''));
   const checked = parsed.check();
   if (!checked.valid) throw new Error(issue(source, checked.error as unknown as CelError, ''));
   instrument(ast);
   return { ast, type: checked.type ?? 'dyn', usesOldSelf, run: (variables) => parsed(variables) };
 }
+
+/** Patterns and durations written out in the expression are checked with it. */
+function badLiteral(ast: CelNode): CelError | undefined {
+  let found: CelError | undefined;
+  eachNode(ast, (node) => {
+    if (node.op !== 'call' && node.op !== 'rcall') return;
+    const args = node.args as unknown[];
+    const name = args[0];
+    const literal = (args.at(-1) as (CelNode & { pos?: number })[]).at(-1);
+    if (literal?.op !== 'value' || typeof literal.args !== 'string') return;
+    const bad =
+      ((name === MATCHES || name === 'matches') && compilePattern(literal.args) instanceof Error && 'matches') ||
+      (name === 'duration' && node.op === 'call' && !DURATION.test(literal.args) && 'duration');
+    if (bad) found ??= { message: `invalid ${bad} argument`, node: { pos: literal.pos } };
+  });
+  return found;
+}
+
+const DURATION = /^[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 
 /** `ERROR: <input>:1:6: undefined field 'x'`, with the line and a mark under the place. */
 function issue(source: string, error: CelError, prefix: string): string {

@@ -49,6 +49,27 @@ export function registerLists(library: Library): void {
     )
     .add('list<T>.indexOf(T): int', (list: List, value) => BigInt(array(list).findIndex((v) => sameValue(v, value))))
     .add('list<T>.lastIndexOf(T): int', (list: List, value) => BigInt(array(list).findLastIndex((v) => sameValue(v, value))));
+  const slice = (list: List, from: bigint, to: bigint) => {
+    const all = array(list);
+    if (from < 0n || to < from || to > BigInt(all.length)) {
+      return library.fail(`cannot slice(${from}, ${to}), list is length ${all.length}`);
+    }
+    return all.slice(Number(from), Number(to));
+  };
+  const flatten = (list: List, depth = 1n) => array(list).flat(Number(depth));
+  library
+    .add('list<T>.slice(int, int): list<T>', slice)
+    .add('list.flatten(): list', (list: List) => flatten(list))
+    .add('list.flatten(int): list', flatten)
+    .add('list<T>.sort(): list<T>', (list: List) => array(list).toSorted((a, b) => (less(a, b) ? -1 : less(b, a) ? 1 : 0)))
+    .add('list<T>.reverse(): list<T>', (list: List) => array(list).toReversed())
+    .add('list<T>.distinct(): list<T>', (list: List) =>
+      array(list).filter((v, i, all) => all.findIndex((u) => sameValue(u, v)) === i),
+    );
+  library.namespace('lists', {
+    'range(int): list<int>': (size: bigint) =>
+      size > 10_000n ? library.fail('range is too long') : Array.from({ length: Number(size) }, (_, i) => BigInt(i)),
+  });
   const has = (list: List, value: unknown) => array(list).some((v) => sameValue(v, value));
   library.namespace('sets', {
     'contains(list, list): bool': (a: List, b: List) => array(b).every((v) => has(a, v)),

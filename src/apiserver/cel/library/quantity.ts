@@ -6,9 +6,12 @@ const NANO = 1_000_000_000n;
 
 class CelQuantity {
   readonly value: Quantity;
+  /** Go keeps `1.5Gi` as a decimal, and does not call that an integer, whatever its value. */
+  readonly decimal: boolean;
 
-  constructor(value: Quantity) {
+  constructor(value: Quantity, decimal = false) {
     this.value = value;
+    this.decimal = decimal;
   }
 
   get nano(): bigint {
@@ -22,7 +25,7 @@ class CelQuantity {
 
 function parse(text: string): CelQuantity | undefined {
   try {
-    return new CelQuantity(parseQuantity(text));
+    return new CelQuantity(parseQuantity(text), /\..*i$/.test(text));
   } catch {
     return undefined;
   }
@@ -33,7 +36,8 @@ export function registerQuantity(library: Library): void {
   library.environment.registerType(type, CelQuantity as never);
   const made = (from: CelQuantity, nano: bigint) => new CelQuantity({ nano, format: from.value.format });
   const compare = (a: CelQuantity, b: CelQuantity) => (a.nano < b.nano ? -1n : a.nano > b.nano ? 1n : 0n);
-  const isInteger = (q: CelQuantity) => q.nano % NANO === 0n && q.nano / NANO <= 2n ** 63n - 1n && q.nano / NANO >= -(2n ** 63n);
+  const isInteger = (q: CelQuantity) =>
+    !q.decimal && q.nano % NANO === 0n && q.nano / NANO <= 2n ** 63n - 1n && q.nano / NANO >= -(2n ** 63n);
   library
     .add('isQuantity(string): bool', (text: string) => parse(text) !== undefined)
     .add(

@@ -14,7 +14,6 @@ export function registerStrings(library: Library): void {
       if (index < 0 || index > runes.length) return library.fail(`index out of range: ${at}`);
       return runes[index] ?? '';
     })
-    .add('string.reverse(): string', (text: string) => [...text].reverse().join(''))
     .add('string.format(list): string', (text: string, args: unknown[]) => format(library, text, array(args)));
   library.namespace('strings', { 'quote(string): string': (text: string) => JSON.stringify(text) });
 }
