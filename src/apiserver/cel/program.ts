@@ -1,6 +1,6 @@
 /** One expression, parsed, checked against its types, and made to count its steps. */
 import { compilePattern } from '../schema/pattern.ts';
-import type { Environment } from './engine.ts';
+import { type Environment, engine } from './engine.ts';
 import { has } from './library/has.ts';
 import { MATCHES } from './library/regex.ts';
 import { type CelNode, eachNode, instrument } from './meter.ts';
@@ -13,11 +13,19 @@ export interface Program {
   run(variables: Record<string, unknown>): unknown;
 }
 
+interface Place {
+  pos?: number;
+  start?: number;
+  end?: number;
+  op?: string;
+  args?: unknown;
+}
+
 interface CelError {
   message: string;
   summary?: string;
   range?: { start: number };
-  node?: { pos?: number; op?: string; args?: unknown };
+  node?: Place;
 }
 
 /** Throws an Error worded as cel-go reports issues. */
@@ -64,8 +72,7 @@ const DURATION = /^[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 
 /** `ERROR: <input>:1:6: undefined field 'x'`, with the line and a mark under the place. */
 function issue(source: string, error: CelError, prefix: string): string {
-  // cel-go marks a selection at its dot, cel-js at the name after it.
-  const at = Math.max(0, (error.range?.start ?? error.node?.pos ?? 0) - (error.node?.op === '.' ? 1 : 0));
+  const at = position(source, error);
   const before = source.slice(0, at);
   const line = before.split('\n').length;
   const column = at - before.lastIndexOf('\n') - 1;
@@ -74,13 +81,36 @@ function issue(source: string, error: CelError, prefix: string): string {
   return `ERROR: <input>:${line}:${column + 1}: ${message}\n | ${text}\n | ${'.'.repeat(column)}^`;
 }
 
+/** cel-go marks a selection at its dot, an operator at its sign, a call at its parenthesis. */
+function position(source: string, { range, node }: CelError): number {
+  const start = range?.start ?? node?.pos ?? 0;
+  const operands = (Array.isArray(node?.args) ? node.args : []) as Place[];
+  if (node?.op === '.') return Math.max(0, start - 1);
+  if (node?.op === 'call') return Math.max(start, source.indexOf('(', start));
+  if (node?.op === 'rcall') return Math.max(start, source.indexOf('(', operands[1]?.end ?? start));
+  if (operands.length === 2 && node?.op && operands[0]?.end !== undefined) {
+    return Math.max(start, source.indexOf(node.op, operands[0].end));
+  }
+  return start;
+}
+
 function reworded(text: string): string {
   return text
+    .replace(/^Cannot index type '(.*)'$/, "type '$1' does not support field selection")
+    .replace(/^.* predicate must return bool, got '(.*)'$/, "expected type 'bool' but found '$1'")
     .replace(/^No such key: (.*)$/, "undefined field '$1'")
     .replace(/^Unknown variable: (.*)$/, "undeclared reference to '$1' (in container '')")
     .replace(/^no such overload: (\S+) (\S+) (\S+)$/, "found no matching overload for '_$2_' applied to '($1, $3)'")
     .replace(/^found no matching overload for '(?:(.+)\.)?(\w+)\((.*)\)'$/, (_, receiver, name, args) => {
       const shown = name === MATCHES ? 'matches' : name;
+      if (!functionNames().has(name)) return `undeclared reference to '${name}' (in container '')`;
       return `found no matching overload for '${shown}' applied to '${receiver ? `${receiver}.` : ''}(${args})'`;
     });
+}
+
+let names: Set<string> | undefined;
+
+function functionNames(): Set<string> {
+  names ??= new Set(engine().base.getDefinitions().functions.map((f) => f.name));
+  return names;
 }

@@ -111,7 +111,7 @@ function ruleText(rule: ValidationRule): string {
 
 function runtimeText(error: unknown, rule: ValidationRule): string {
   const raw = (error as { summary?: string }).summary ?? (error instanceof Error ? error.message : String(error));
-  const text = raw.replace(/^No such key:/, 'no such key:').replace(/^no such key: index out of bounds.*$/, 'index out of bounds');
+  const text = raw.replace(/^No such key:/, 'no such key:').replace(/^no such key: index out of bounds, index (-?\d+) .*$/, 'index out of bounds: $1').replace(/^integer overflow: .*$/, 'integer overflow');
   if (/^(no such overload|found no matching overload)/.test(text)) {
     const call = 'call arguments did not match a supported operator, function or macro signature for rule';
     return `'no such overload': ${call}: ${ruleText(rule)}`;
