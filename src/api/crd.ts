@@ -70,6 +70,7 @@ function cleaned(schema: Json): Json {
     result.anyOf = [{ type: 'integer' }, { type: 'string' }];
     delete result.type;
   }
+  if (schema['x-kubernetes-preserve-unknown-fields']) delete result.additionalProperties;
   if (isObject(result.properties)) {
     result.properties = Object.fromEntries(
       Object.entries(result.properties).map(([name, property]) => [name, cleaned(property as Json)]),

@@ -14,6 +14,7 @@ import { isConflict } from './kube-error.ts';
 import { controllerOf } from './owner-references.ts';
 import { isTerminal, type Reconciler, type Result } from './reconciler.ts';
 import { keyOf, keyText, type ObjectKey, parseKey, type ResourceRef, type Selection } from './store.ts';
+import { shareSignal } from './share-signal.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** Which keys to reconcile when an object of `resource` changes; on update it is asked for the old one as well. */
@@ -82,6 +83,7 @@ export class Controller {
 
   /** Runs until `signal` aborts and the reconciles under way have ended. */
   async run(signal: AbortSignal): Promise<void> {
+    shareSignal(signal);
     try {
       await Promise.all(this.#informers.map((informer) => informer.whenSynced(signal)));
     } catch {
@@ -155,12 +157,14 @@ export class Controller {
         outcome = 'terminal';
         this.queue.forget(text);
         log.error('reconcile failed for good', { error });
+      } else if (isConflict(error)) {
+        // Someone else wrote first: nothing is wrong, and the next try sees it.
+        outcome = 'conflict';
+        log.debug('conflict, trying again', { error, retryInMs: Math.round(this.queue.addBackoff(text)) });
       } else {
         outcome = 'error';
         const retryInMs = Math.round(this.queue.addBackoff(text));
-        // Someone else wrote first: nothing is wrong, and the next try sees it.
-        const level = isConflict(error) ? 'debug' : 'warn';
-        log[level]('reconcile failed', { error, failures: failures + 1, retryInMs });
+        log.warn('reconcile failed', { error, failures: failures + 1, retryInMs });
       }
     } finally {
       release();
@@ -189,7 +193,7 @@ export class Controller {
   }
 }
 
-type Outcome = 'success' | 'requeueAfter' | 'error' | 'terminal' | 'aborted';
+type Outcome = 'success' | 'requeueAfter' | 'conflict' | 'error' | 'terminal' | 'aborted';
 
 /** The owner may be of another version of the kind: only group and kind decide. */
 function ownerKeys(resource: ResourceRef) {

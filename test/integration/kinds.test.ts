@@ -1,0 +1,155 @@
+// Our own kinds on our own server: examples are accepted as they stand, mistakes are refused with the field and the
+// rule, defaults appear, what may not change does not.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { crdOf } from '../../src/api/crd.ts';
+import { kinds } from '../../src/api/kinds.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import * as resources from '../../src/api/resources.ts';
+import { type KubeError, type ObjectStore, type ResourceRef, waitFor } from '../../src/kube/index.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+let store: ObjectStore;
+
+beforeAll(async () => {
+  server = await startServer();
+  store = await server.remote();
+  for (const crd of kinds.map(crdOf)) {
+    await store.create(resources.customResourceDefinitions, crd);
+    await waitFor(store, resources.customResourceDefinitions, { name: crd.metadata.name as string }, (object) =>
+      (object?.status?.conditions ?? []).some(
+        (c: { type: string; status: string }) => c.type === 'Established' && c.status === 'True',
+      ),
+    );
+  }
+});
+afterAll(() => server.close());
+
+const refOf = (kind: string): ResourceRef => {
+  const found = Object.values(resources).find((resource) => resource.kind === kind);
+  if (!found) throw new Error(`no resource for ${kind}`);
+  return found;
+};
+
+async function create(object: KubeObject): Promise<KubeObject> {
+  const { namespace } = object.metadata;
+  if (namespace && namespace !== 'default') {
+    const name: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    await store.create(resources.namespaces, name).catch(() => undefined);
+  }
+  return store.create(refOf(object.kind), object, { fieldValidation: 'Strict' });
+}
+
+async function refusal(object: KubeObject): Promise<string> {
+  try {
+    await create(object);
+  } catch (error) {
+    expect((error as KubeError).code).toBeGreaterThanOrEqual(400);
+    expect((error as KubeError).code).toBeLessThan(500);
+    return (error as Error).message;
+  }
+  throw new Error('it was accepted');
+}
+
+const example = (kind: string): KubeObject => parse(kinds.find((k) => k.kind === kind)?.example ?? '');
+
+function changed(kind: string, change: (object: KubeObject) => void): KubeObject {
+  const object = example(kind);
+  delete object.metadata.name;
+  object.metadata.generateName = 'case-';
+  change(object);
+  return object;
+}
+
+it.each(kinds.map((kind) => kind.kind))('accepts the example of %s as it stands', async (kind) => {
+  const made = await create(example(kind));
+  expect(made.metadata.uid).toBeTruthy();
+});
+
+describe('WorkspaceTemplate', () => {
+  it('fills in defaults', async () => {
+    const made = await create(
+      changed('WorkspaceTemplate', (t) => {
+        t.spec = { defaults: { cluster: {} } };
+      }),
+    );
+    expect(made.spec.defaults.cluster.mode).toBe('none');
+  });
+
+  it.each([
+    [
+      'lifecycle.mode',
+      (t: KubeObject) => (t.spec.defaults.lifecycle.mode = 'forever'),
+      /lifecycle\.mode: Unsupported value: "forever"/,
+    ],
+    ['lifecycle.ttl', (t: KubeObject) => (t.spec.defaults.lifecycle.ttl = '2 hours'), /spec\.defaults\.lifecycle\.ttl/],
+    ['a ttl of zero', (t: KubeObject) => (t.spec.defaults.lifecycle.ttl = '0s'), /must be a duration above zero/],
+    ['team isolation', (t: KubeObject) => (t.spec.defaults.isolation.mode = 'team'), /team isolation is reserved/],
+    [
+      'a version without a cluster',
+      (t: KubeObject) => (t.spec.defaults.cluster = { mode: 'none', version: '1.35' }),
+      /a version needs a cluster/,
+    ],
+    ['resources.cpu', (t: KubeObject) => (t.spec.defaults.resources.cpu = 'much'), /spec\.defaults\.resources\.cpu/],
+    ['a step twice', (t: KubeObject) => t.spec.steps.push(t.spec.steps[0]), /spec\.steps\[2\]: Duplicate value/],
+    ['an unknown field', (t: KubeObject) => (t.spec.colour = 'red'), /unknown field "spec\.colour"/],
+  ])('refuses %s', async (_what, change, message) => {
+    expect(await refusal(changed('WorkspaceTemplate', change))).toMatch(message);
+  });
+});
+
+describe('WorkspaceInstance', () => {
+  it('needs an owner and a template', async () => {
+    expect(await refusal(changed('WorkspaceInstance', (i) => delete i.spec.owner))).toMatch(
+      /spec\.owner: Required value/,
+    );
+    expect(await refusal(changed('WorkspaceInstance', (i) => delete i.spec.templateRef))).toMatch(
+      /spec\.templateRef: Required value/,
+    );
+  });
+
+  it('stays with its template', async () => {
+    const made = await create(changed('WorkspaceInstance', () => {}));
+    const moved = structuredClone(made);
+    moved.spec.templateRef.name = 'another';
+    await expect(store.update(refOf('WorkspaceInstance'), moved)).rejects.toThrow(/templateRef cannot be changed/);
+    const step = structuredClone(made);
+    step.spec.currentStep = 'step-1-intro';
+    expect((await store.update(refOf('WorkspaceInstance'), step)).spec.currentStep).toBe('step-1-intro');
+  });
+});
+
+describe('KINDCluster', () => {
+  it.each([
+    ['an empty spec', (k: KubeObject) => (k.spec = {}), /spec\.clusterName: Required value/],
+    ['a long name', (k: KubeObject) => (k.spec.clusterName = 'x'.repeat(65)), /Too long: may not be more than 50/],
+    ['a version that is none', (k: KubeObject) => (k.spec.kubernetesVersion = 'latest'), /spec\.kubernetesVersion/],
+    [
+      'nodes said twice',
+      (k: KubeObject) => (k.spec.nodes = [{ role: 'control-plane' }]),
+      /either nodes or the numbers/,
+    ],
+  ])('refuses %s', async (_what, change, message) => {
+    expect(await refusal(changed('KINDCluster', change))).toMatch(message);
+  });
+
+  it('cannot be renamed: the old cluster would be orphaned', async () => {
+    const made = await create(changed('KINDCluster', () => {}));
+    made.spec.clusterName = 'other';
+    await expect(store.update(refOf('KINDCluster'), made)).rejects.toThrow(/clusterName cannot be changed/);
+  });
+});
+
+it('a ClusterJob says what its type needs', async () => {
+  const job = (spec: object) => changed('ClusterJob', (j) => (j.spec = { clusterName: 'prod', ...spec }));
+  expect(await refusal(job({ type: 'upgrade' }))).toMatch(/an upgrade needs a version/);
+  expect(await refusal(job({ type: 'scale' }))).toMatch(/scaling needs a number of workers/);
+  expect(await refusal(job({ type: 'dance' }))).toMatch(/spec\.type: Unsupported value: "dance"/);
+});
+
+it('a Machine needs bootstrap data from somewhere', async () => {
+  expect(await refusal(changed('Machine', (m) => (m.spec.bootstrap = {})))).toMatch(
+    /either configRef or dataSecretName/,
+  );
+});
