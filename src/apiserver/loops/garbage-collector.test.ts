@@ -125,6 +125,26 @@ test('orphaning and foreground deletion that were under way at a restart are fin
   expect(there(child)).toBe(true);
 });
 
+test('nothing is let go before all kinds have been read', async () => {
+  // Roles are read long after ConfigMaps: the owner must not be finished before its dependents are known.
+  const owner = await make('owner');
+  const role = await cluster.create({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { name: 'r', namespace: 'n', ownerReferences: [ownerRef(owner)] },
+    rules: [],
+  });
+  for (const kind of ['Endpoints', 'LimitRange', 'Secret', 'ServiceAccount', 'ResourceQuota']) {
+    await cluster.create({ apiVersion: 'v1', kind, metadata: { name: 'filler', namespace: 'n' } });
+  }
+  await cluster.delete(owner, { propagationPolicy: 'Orphan' });
+  cluster.start(garbageCollector);
+  await gone(owner);
+  await cluster.settle();
+  expect(cluster.get(role)).toBeDefined();
+  expect(cluster.get(role)?.metadata.ownerReferences).toBeUndefined();
+});
+
 test('a circle in foreground deletion ends', async () => {
   cluster.start(garbageCollector);
   const a = await make('a');

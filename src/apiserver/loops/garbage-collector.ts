@@ -4,6 +4,7 @@
  * there are no virtual nodes, and a watch event is never older than a look-up.
  */
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import { sleep } from '../../clock.ts';
 import type { Resource } from '../resource.ts';
 import type { ChangeEvent, Key, Stored } from '../store/store.ts';
 import { recordWarning } from './event-recorder.ts';
@@ -16,6 +17,7 @@ const ORPHAN = 'orphan';
 const EVENTS = '/events';
 const CRDS = 'apiextensions.k8s.io/customresourcedefinitions';
 const CONCURRENCY = 20;
+const RETRY_MS = 1000;
 /** How many uids are remembered of owners that went, and of references that were reported. */
 const MEMORY = 1000;
 
@@ -32,6 +34,8 @@ class GarbageCollector {
   /** Owners seen to go: no need to look for them in other namespaces. */
   readonly #gone = new Set<string>();
   readonly #reported = new Set<string>();
+  /** All kinds have been read. Before that nobody can say that an owner has no more dependents. */
+  #complete: Promise<void> = Promise.resolve();
   #stopped = false;
 
   constructor(context: LoopContext) {
@@ -51,7 +55,7 @@ class GarbageCollector {
   start(): () => void {
     const { store } = this.#context;
     const stop = store.watch({ afterRv: store.rv }, (event) => this.#changed(event));
-    void this.#scan();
+    this.#complete = this.#scan();
     return () => {
       this.#stopped = true;
       stop();
@@ -61,22 +65,24 @@ class GarbageCollector {
 
   /** Reads what was there before the watch; kinds that appear later are read when they appear. */
   async #scan(): Promise<void> {
-    await turn();
-    if (this.#stopped) return;
-    try {
-      for (const storage of [...this.#context.registry.storages().keys()]) {
-        if (storage === EVENTS || this.#scanned.has(storage)) continue;
+    for (;;) {
+      await turn();
+      const storage = [...this.#context.registry.storages().keys()].find((name) => !this.#scanned.has(name));
+      if (this.#stopped || storage === undefined) return;
+      try {
+        await this.#read(storage);
         this.#scanned.add(storage);
-        if (this.#context.store.count(storage) === 0) continue;
-        await turn();
+      } catch (error) {
         if (this.#stopped) return;
-        for await (const page of pages(this.#context.store, storage)) {
-          for (const stored of page) this.#observe(stored);
-        }
+        warn(this.#context, `reading owners of ${storage} for garbage collection failed`, error);
+        await sleep(this.#context.clock, RETRY_MS);
       }
-    } catch (error) {
-      if (!this.#stopped) warn(this.#context, 'reading owners for garbage collection failed', error);
     }
+  }
+
+  async #read(storage: string): Promise<void> {
+    if (storage === EVENTS || this.#context.store.count(storage) === 0) return;
+    for await (const page of pages(this.#context.store, storage)) for (const stored of page) this.#observe(stored);
   }
 
   #changed(event: ChangeEvent): void {
@@ -132,13 +138,15 @@ class GarbageCollector {
     // After the watchers that make kinds out of CRDs.
     setImmediate(() => {
       if (this.#stopped) return;
-      void this.#scan();
+      this.#complete = this.#complete.then(() => this.#scan());
       for (const key of this.#undecided) this.#queue.add(key);
       this.#undecided.clear();
     });
   }
 
   async #attempt(key: Key): Promise<void> {
+    await this.#complete;
+    if (this.#stopped) return;
     const stored = this.#context.store.get(key);
     const resource = this.#context.registry.storages().get(key.resource);
     if (!stored || !resource) return;
