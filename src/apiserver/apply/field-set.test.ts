@@ -72,12 +72,17 @@ describe('fieldsV1', () => {
     expect(parseFieldsV1(a)).toBe(a);
   });
 
-  it.each([[{ f: {} }], [{ fx: {} }], [{ 'k:[1]': {} }], [{ 'v:{': {} }], [{ 'i:x': {} }], [{ 'f:a': 'text' }], ['text']])(
-    'refuses %j',
-    (raw) => {
-      expect(() => parseFieldsV1(raw)).toThrow();
-    },
-  );
+  it.each([
+    [{ f: {} }],
+    [{ fx: {} }],
+    [{ 'k:[1]': {} }],
+    [{ 'v:{': {} }],
+    [{ 'i:x': {} }],
+    [{ 'f:a': 'text' }],
+    ['text'],
+  ])('refuses %j', (raw) => {
+    expect(() => parseFieldsV1(raw)).toThrow();
+  });
 
   it('is written in one order', () => {
     const sorted = sortFieldsV1({ 'f:b': {}, 'f:a': { 'f:y': {}, '.': {} } });
