@@ -11,10 +11,6 @@ export function nonNegative(value: Any, path: string): FieldError[] {
     : [];
 }
 
-export function positive(value: Any, path: string): FieldError[] {
-  return typeof value === 'number' && value <= 0 ? [field.invalid(path, value, 'must be greater than zero')] : [];
-}
-
 export function immutable(value: Any, old: Any, path: string): FieldError[] {
   return same(value, old) ? [] : [field.invalid(path, value ?? null, IMMUTABLE)];
 }

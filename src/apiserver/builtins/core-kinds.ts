@@ -1,5 +1,4 @@
 /** Rules of the core group but pods, services and workloads. */
-import { canonicalMap, dataToBase64 } from './config-data.ts';
 import {
   validateConfigMap,
   validateConfigMapUpdate,
@@ -28,6 +27,11 @@ function prepareNamespace(namespace: Any): void {
   if (!finalizers.includes('kubernetes')) finalizers.push('kubernetes');
   namespace.spec = { ...namespace.spec, finalizers };
   defaultNamespace(namespace);
+}
+
+function dataToBase64(data: Record<string, string>): Record<string, string> {
+  const encode = (value: string) => Buffer.from(value ?? '', 'utf8').toString('base64');
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, encode(value)]));
 }
 
 function defaultSecret(secret: Any): void {
@@ -132,11 +136,7 @@ export const coreKinds: Record<string, KindRules> = {
     },
     validate: check.validateNamespace,
   },
-  ConfigMap: {
-    defaults: (o) => canonicalMap(o, 'data'),
-    validate: validateConfigMap,
-    validateUpdate: validateConfigMapUpdate,
-  },
+  ConfigMap: { validate: validateConfigMap, validateUpdate: validateConfigMapUpdate },
   Secret: { defaults: defaultSecret, validate: validateSecret, validateUpdate: validateSecretUpdate },
   ServiceAccount: {
     prepareCreate: (o) => {
