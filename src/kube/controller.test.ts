@@ -4,6 +4,7 @@ import { RookeryError } from '../errors.ts';
 import { type LogLine, loggerOf } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { ControllerOptions } from './controller.ts';
+import { KubeError } from './kube-error.ts';
 import { Manager } from './manager.ts';
 import { withController } from './owner-references.ts';
 import { requeueAfter, TerminalError } from './reconciler.ts';
@@ -225,6 +226,9 @@ describe('Controller', () => {
     const outcomes: Record<string, () => unknown> = {
       good: () => undefined,
       later: () => requeueAfter(3_600_000),
+      busy: () => {
+        throw new KubeError({ code: 409, reason: 'Conflict' });
+      },
       bad: () => {
         throw new Error('bad');
       },
@@ -239,7 +243,7 @@ describe('Controller', () => {
     for (const name of Object.keys(outcomes)) await store.create(nests, nest(name));
     await clock.advance(10);
     const { body } = await metrics.render();
-    for (const outcome of ['success', 'requeueAfter', 'error', 'terminal']) {
+    for (const outcome of ['success', 'requeueAfter', 'conflict', 'error', 'terminal']) {
       expect(body).toContain(`controller_reconcile_total{controller="nest",outcome="${outcome}"} 1`);
     }
     expect(body).toContain('controller_active_workers{controller="nest"} 0');

@@ -13,8 +13,8 @@ import type { Informers } from './informers.ts';
 import { isConflict } from './kube-error.ts';
 import { controllerOf } from './owner-references.ts';
 import { isTerminal, type Reconciler, type Result } from './reconciler.ts';
-import { keyOf, keyText, type ObjectKey, parseKey, type ResourceRef, type Selection } from './store.ts';
 import { shareSignal } from './share-signal.ts';
+import { keyOf, keyText, type ObjectKey, parseKey, type ResourceRef, type Selection } from './store.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** Which keys to reconcile when an object of `resource` changes; on update it is asked for the old one as well. */

@@ -7,6 +7,7 @@ import type { Agent, Dispatcher } from 'undici';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import type { Connection, Headers } from './connection.ts';
 import { ConnectionError, KubeError, type KubeStatus, WatchStreamError } from './kube-error.ts';
+import { shareSignal } from './share-signal.ts';
 
 export interface HttpClientOptions {
   connection: Connection;
@@ -107,6 +108,7 @@ export class HttpClient {
 
   async #send(via: keyof Pools, request: HttpRequest): Promise<Dispatcher.ResponseData> {
     request.signal?.throwIfAborted();
+    shareSignal(request.signal);
     this.#pools ??= this.#open();
     const pool = (await this.#pools)[via];
     const headers: Headers = {

@@ -28,6 +28,7 @@ export {
 export type { Connection } from './connection.ts';
 export { Controller, type ControllerEnvironment, type ControllerOptions, type Watch } from './controller.ts';
 export { EventRecorder, type EventRecorderOptions, type EventType, events } from './events.ts';
+export { exceptStatus } from './filters.ts';
 export { ensureFinalizer, hasFinalizer, isDeleting, removeFinalizer } from './finalizers.ts';
 export type { HttpClientOptions } from './http-client.ts';
 export {

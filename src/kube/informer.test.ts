@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
 import { silentLogger } from '../telemetry/log.ts';
@@ -151,6 +152,59 @@ describe('Informer', () => {
     const { informer } = scene();
     await expect(informer.whenSynced(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
   });
+});
+
+describe('Informer, whatever happens', () => {
+  const name = fc.constantFrom('a', 'b', 'c');
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('write' as const, 'delete' as const), name }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('break' as const, 'compact' as const), name }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('pass' as const), name }) },
+  );
+
+  it('tells a story without gaps and ends with what is stored', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const { clock, store, stop, informer } = scene();
+        const told = new Map<string, KubeObject>();
+        informer.addHandler({
+          added(object) {
+            expect(told.has(object.metadata.name ?? '')).toBe(false);
+            told.set(object.metadata.name ?? '', object);
+          },
+          updated(object, old) {
+            expect(told.get(object.metadata.name ?? '')).toBe(old);
+            expect(object.metadata.uid).toBe(old.metadata.uid);
+            told.set(object.metadata.name ?? '', object);
+          },
+          deleted(object) {
+            expect(told.delete(object.metadata.name ?? '')).toBe(true);
+          },
+        });
+        const running = informer.run(stop.signal);
+        for (const [i, s] of steps.entries()) {
+          const key = { namespace: 'n', name: s.name };
+          if (s.do === 'write') await store.apply(things, thing('n', s.name, `c${i}`), { fieldManager: 'x' });
+          else if (s.do === 'delete') await store.delete(things, key).catch(() => {});
+          else if (s.do === 'break') store.breakWatches(new ConnectionError(`reset ${i}`));
+          else if (s.do === 'compact') store.compact();
+          else await clock.advance(500);
+        }
+        await clock.advance(120_000);
+        const stored = (await store.list(things)).items.map((object) => object.metadata.resourceVersion).sort();
+        expect([...told.values()].map((object) => object.metadata.resourceVersion).sort()).toEqual(stored);
+        expect(
+          informer
+            .list()
+            .map((object) => object.metadata.resourceVersion)
+            .sort(),
+        ).toEqual(stored);
+        stop.abort();
+        await running;
+      }),
+      { numRuns: 60 },
+    );
+  }, 60_000);
 });
 
 describe('Informers', () => {

@@ -8,6 +8,7 @@ import type { KubeObject } from '../api/object.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { ListWatch, type ListWatchEvent, type ListWatchOptions } from './list-watch.ts';
+import { shareSignal } from './share-signal.ts';
 import { keyText, type ObjectKey } from './store.ts';
 
 export interface InformerHandler<T extends KubeObject = KubeObject> {
@@ -108,6 +109,7 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   async whenSynced(signal?: AbortSignal): Promise<void> {
     if (this.#hasSynced) return;
+    shareSignal(signal);
     await new Promise<void>((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const onAbort = () => reject(signal?.reason);
@@ -155,17 +157,27 @@ export class Informer<T extends KubeObject = KubeObject> {
     const values = this.#indexes.get(index);
     const indexer = this.#indexers.get(index);
     if (!values || !indexer) return;
-    for (const value of old ? indexer(old) : []) {
+    for (const value of old ? this.#valuesOf(indexer, old) : []) {
       const bucket = values.get(value);
       if (bucket?.delete(key) && bucket.size === 0) values.delete(value);
     }
-    for (const value of object ? indexer(object) : []) {
+    for (const value of object ? this.#valuesOf(indexer, object) : []) {
       let bucket = values.get(value);
       if (!bucket) {
         bucket = new Map();
         values.set(value, bucket);
       }
       if (object) bucket.set(key, object);
+    }
+  }
+
+  /** An object that an indexer cannot handle is in the cache all the same. */
+  #valuesOf(indexer: Indexer<T>, object: T): string[] {
+    try {
+      return indexer(object);
+    } catch (error) {
+      this.#log.error('an index function threw', { error, object: object.metadata.name });
+      return [];
     }
   }
 

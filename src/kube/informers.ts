@@ -1,6 +1,7 @@
 /** One informer for each resource and selection, shared by everyone who asks. */
 import type { KubeObject } from '../api/object.ts';
 import { Informer, type InformerOptions } from './informer.ts';
+import { shareSignal } from './share-signal.ts';
 import { apiVersionOf, type ResourceRef, type Selection } from './store.ts';
 
 export type InformersOptions = Omit<InformerOptions, 'resource' | 'selection' | 'transform'> & {
@@ -34,6 +35,7 @@ export class Informers {
   start(signal: AbortSignal): void {
     if (this.#signal) return;
     this.#signal = signal;
+    shareSignal(signal);
     for (const informer of this.#informers.values()) this.#runs.push(informer.run(signal));
   }
 

@@ -10,6 +10,7 @@ import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import { Informers } from './informers.ts';
 import { type LeaderElectionOptions, LeaderElector } from './leader-election.ts';
+import { shareSignal } from './share-signal.ts';
 import type { ObjectStore } from './store.ts';
 
 export interface Runnable {
@@ -92,6 +93,7 @@ export class Manager {
   async #runAll(runnables: Runnable[], signal: AbortSignal): Promise<void> {
     const { clock } = this.#environment;
     const stop = new AbortController();
+    shareSignal(stop.signal);
     const running = new Set(runnables);
     let failure: { error: unknown } | undefined;
     const ends = runnables.map(async (runnable) => {

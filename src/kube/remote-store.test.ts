@@ -107,6 +107,18 @@ describe('RemoteStore', () => {
     expect(error.message).toMatch(/^GET https:\/\/localhost:\d+\/api\/v1\/namespaces\/n\/pods\/a: .*ECONNREFUSED/);
   });
 
+  it('takes one signal for many calls at once', async () => {
+    const { store } = await scene(ok);
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 30 }, () => store.get(pods, key, { signal })));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('does not wait for ever', async () => {
     const { store } = await scene(() => {}, { timeoutMs: 300 });
     await expect(store.create(pods, pod)).rejects.toBeInstanceOf(ConnectionError);
