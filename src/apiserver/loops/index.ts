@@ -8,9 +8,6 @@ import { namespaceDefaults } from './namespace-defaults.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { tokenSecrets } from './token-secrets.ts';
 
-export type { CertificateSigner } from './certificate-signing.ts';
-export type { Loop, LoopContext } from './loop.ts';
-
 const LOOPS: Loop[] = [
   garbageCollector,
   namespaceLifecycle,
