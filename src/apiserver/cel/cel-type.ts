@@ -34,7 +34,13 @@ export type Mentioned = ReadonlySet<string>;
 type Json = Record<string, unknown>;
 
 const same = (value: unknown) => value;
-const scalar = (name: string, min: number, convert: (v: unknown) => unknown): CelType => ({ name, kind: 'scalar', max: 1, min, convert });
+const scalar = (name: string, min: number, convert: (v: unknown) => unknown): CelType => ({
+  name,
+  kind: 'scalar',
+  max: 1,
+  min,
+  convert,
+});
 
 const TIMESTAMP = 'google.protobuf.Timestamp';
 const INTEGER = scalar('int', 1, (v) => (typeof v === 'number' ? BigInt(Math.trunc(v)) : v));
@@ -98,7 +104,13 @@ function stringType(schema: Schema): CelType {
       };
     default: {
       const longest = schema.enum?.reduce((max: number, v) => Math.max(max, typeof v === 'string' ? v.length : 0), 0);
-      return { name: 'string', kind: 'string', max: schema.maxLength ?? longest ?? MAX_REQUEST - 2, min: 2, convert: same };
+      return {
+        name: 'string',
+        kind: 'string',
+        max: schema.maxLength ?? longest ?? MAX_REQUEST - 2,
+        min: 2,
+        convert: same,
+      };
     }
   }
 }
@@ -125,7 +137,9 @@ function objectType(schema: Schema, resource: boolean, name: string, mentioned: 
   const rest = schema.additionalProperties;
   if (typeof rest === 'object') return mapType(schema, rest, name, mentioned);
   const fields = new Map<string, { key: string; type: CelType }>();
-  const properties: Record<string, Schema> = resource ? { ...schema.properties, ...RESOURCE } : (schema.properties ?? {});
+  const properties: Record<string, Schema> = resource
+    ? { ...schema.properties, ...RESOURCE }
+    : (schema.properties ?? {});
   for (const key in properties) {
     const escaped = escapeName(key);
     if (escaped === undefined) continue;

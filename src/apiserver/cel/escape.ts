@@ -4,7 +4,12 @@ const RESERVED = new Set(
     ' ',
   ),
 );
-const REPLACEMENTS: Record<string, string> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' };
+const REPLACEMENTS: Record<string, string> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+};
 
 /** Undefined where no expression can name the property. */
 export function escapeName(name: string): string | undefined {

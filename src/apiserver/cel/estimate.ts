@@ -19,7 +19,13 @@ type Scope = ReadonlyMap<string, CelType | undefined>;
 const STRING: CelType = { name: 'string', kind: 'string', max: 0, min: 2, convert: (v) => v };
 
 export function estimateCost(ast: CelNode, self: CelType): number {
-  return estimate(ast, new Map([['self', self], ['oldSelf', self]])).cost;
+  return estimate(
+    ast,
+    new Map([
+      ['self', self],
+      ['oldSelf', self],
+    ]),
+  ).cost;
 }
 
 function estimate(node: CelNode, scope: Scope): Estimate {
@@ -86,7 +92,8 @@ function binary(op: string, a: CelNode, b: CelNode, scope: Scope): Estimate {
     const max = sizeOf(left.type) + sizeOf(right.type);
     return { cost: cost + Math.ceil(max / 10), type: { ...STRING, max } };
   }
-  if (/^[=!<>]/.test(op)) return { cost: cost + Math.max(1, Math.ceil(Math.min(sizeOf(left.type), sizeOf(right.type)) / 10)) };
+  if (/^[=!<>]/.test(op))
+    return { cost: cost + Math.max(1, Math.ceil(Math.min(sizeOf(left.type), sizeOf(right.type)) / 10)) };
   return { cost: cost + 1 };
 }
 
@@ -100,7 +107,8 @@ interface Comprehension {
 function comprehension({ iterable, iterVarName, init, step }: Comprehension, scope: Scope): Estimate {
   const range = estimate(iterable, scope);
   const count = sizeOf(range.type);
-  const item = range.type?.kind === 'list' ? range.type.element : range.type?.kind === 'map' ? { ...STRING, max: 50 } : undefined;
+  const item =
+    range.type?.kind === 'list' ? range.type.element : range.type?.kind === 'map' ? { ...STRING, max: 50 } : undefined;
   const each = estimate(step, new Map([...scope, [iterVarName, item]]));
   const type = range.type?.kind === 'list' ? range.type : undefined;
   return { cost: range.cost + estimate(init, scope).cost + count * (each.cost + 1), type };
@@ -115,10 +123,16 @@ function macroCost(node: CelNode, macro: Record<string, unknown>, scope: Scope):
   }
   if (macro.key !== undefined) return twoVariables(macro as never, scope);
   const inside = [macro.receiver, macro.arg, macro.exp, ...((macro.args as unknown[]) ?? [])].filter(isNode);
-  return { cost: 1 + sum(inside, scope), ...(node.op === 'rcall' && isNode(macro.arg) ? { type: estimate(macro.arg, scope).type } : {}) };
+  return {
+    cost: 1 + sum(inside, scope),
+    ...(node.op === 'rcall' && isNode(macro.arg) ? { type: estimate(macro.arg, scope).type } : {}),
+  };
 }
 
-function twoVariables(macro: { receiver: CelNode; value: string; filter?: CelNode; exp: CelNode }, scope: Scope): Estimate {
+function twoVariables(
+  macro: { receiver: CelNode; value: string; filter?: CelNode; exp: CelNode },
+  scope: Scope,
+): Estimate {
   const range = estimate(macro.receiver, scope);
   const inner = new Map([...scope, [macro.value, range.type?.element]]);
   const each = estimate(macro.exp, inner).cost + (macro.filter ? estimate(macro.filter, inner).cost : 0);

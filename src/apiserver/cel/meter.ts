@@ -14,6 +14,7 @@ type Evaluate = (ev: unknown, ast: unknown, context: unknown) => unknown;
 interface Macro {
   evaluate: Evaluate;
 }
+
 export type { Node as CelNode };
 
 /** About 40 ms on a slow core; the real server allows about 1 s, but it has threads. */

@@ -111,6 +111,10 @@ function reworded(text: string): string {
 let names: Set<string> | undefined;
 
 function functionNames(): Set<string> {
-  names ??= new Set(engine().base.getDefinitions().functions.map((f) => f.name));
+  names ??= new Set(
+    engine()
+      .base.getDefinitions()
+      .functions.map((f) => f.name),
+  );
   return names;
 }

@@ -119,4 +119,3 @@ function badRule(path: string, rule: ValidationRule, detail: string): FieldError
   }).replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
   return { type: 'FieldValueInvalid', field: path, message: `Invalid value: ${shown}: ${detail}` };
 }
-

@@ -81,7 +81,9 @@ function grow(schema: Schema, root: boolean): RuleNode | undefined {
 }
 
 function compileRules(rules: ValidationRule[], schema: Schema, root: boolean) {
-  const mentioned = new Set(rules.flatMap((r) => `${r.rule} ${r.messageExpression ?? ''}`.match(/[A-Za-z_]\w*/g) ?? []));
+  const mentioned = new Set(
+    rules.flatMap((r) => `${r.rule} ${r.messageExpression ?? ''}`.match(/[A-Za-z_]\w*/g) ?? []),
+  );
   // Type names are kept by the engine for good: the same names for every CRD keep that bounded.
   const type = celType(schema, root, 'self', mentioned);
   if (type === undefined) {
@@ -93,7 +95,10 @@ function compileRules(rules: ValidationRule[], schema: Schema, root: boolean) {
   let optional: Environment | undefined;
   const compiled = rules.map((rule) => {
     if (rule.optionalOldSelf) {
-      optional ??= env.clone().registerVariable('self', type.name).registerVariable('oldSelf', `optional<${type.name}>`);
+      optional ??= env
+        .clone()
+        .registerVariable('self', type.name)
+        .registerVariable('oldSelf', `optional<${type.name}>`);
     }
     return compileRule(rule, rule.optionalOldSelf && optional ? optional : plain);
   });

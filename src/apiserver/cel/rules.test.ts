@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { crdStrategy } from '../crd/strategy.ts';
 import type { Crd } from '../crd/crd.ts';
+import { crdStrategy } from '../crd/strategy.ts';
 import { validateCrd } from '../crd/validate.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 import { escapeName } from './escape.ts';
@@ -111,7 +111,9 @@ describe('failures', () => {
     const schema = spec(withRules(replicas, { rule: 'self.min <= self.max', message: 'min must not exceed max' }));
     expect(texts({ spec: { min: 3, max: 1 } }, schema)).toEqual(['spec: Invalid value: min must not exceed max']);
     const bare = spec(withRules(replicas, 'self.min <= self.max'));
-    expect(texts({ spec: { min: 3, max: 1 } }, bare)).toEqual(['spec: Invalid value: failed rule: self.min <= self.max']);
+    expect(texts({ spec: { min: 3, max: 1 } }, bare)).toEqual([
+      'spec: Invalid value: failed rule: self.min <= self.max',
+    ]);
     const scalar = object({ size: withRules({ type: 'integer' }, { rule: 'self > 0', message: 'positive' }) });
     expect(texts({ size: -1 }, scalar)).toEqual(['size: Invalid value: -1: positive']);
   });
@@ -128,7 +130,9 @@ describe('failures', () => {
 
   it('reports errors of evaluation', () => {
     const schema = spec(withRules(object({ a: { type: 'integer' } }), 'self.a > 0'));
-    expect(texts({ spec: {} }, schema)).toEqual(['spec: Invalid value: "object": no such key: a evaluating rule: self.a > 0']);
+    expect(texts({ spec: {} }, schema)).toEqual([
+      'spec: Invalid value: "object": no such key: a evaluating rule: self.a > 0',
+    ]);
   });
 
   it('runs transition rules on updates only, and optionalOldSelf always', () => {
@@ -148,10 +152,24 @@ describe('failures', () => {
     const schema = object({
       l: { type: 'array', items: item, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] },
     });
-    const old = { l: [{ k: 'a', v: 1 }, { k: 'b', v: 5 }] };
-    expect(texts({ l: [{ k: 'b', v: 4 }, { k: 'a', v: 2 }] }, schema, old)).toEqual([
-      'l[0]: Invalid value: failed rule: self.v >= oldSelf.v',
-    ]);
+    const old = {
+      l: [
+        { k: 'a', v: 1 },
+        { k: 'b', v: 5 },
+      ],
+    };
+    expect(
+      texts(
+        {
+          l: [
+            { k: 'b', v: 4 },
+            { k: 'a', v: 2 },
+          ],
+        },
+        schema,
+        old,
+      ),
+    ).toEqual(['l[0]: Invalid value: failed rule: self.v >= oldSelf.v']);
   });
 
   it('does not hold unchanged parts against an update', () => {
@@ -174,7 +192,7 @@ describe('failures', () => {
 describe('rules in a CRD', () => {
   it('are checked against the schema', () => {
     const [error] = crdErrors(withRules(object({ spec: object({ a: { type: 'integer' } }) }), 'self.spec.nope == 1'));
-    expect(error).toContain("spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule: Invalid value: {");
+    expect(error).toContain('spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule: Invalid value: {');
     expect(error).toContain("compilation failed: ERROR: <input>:1:10: undefined field 'nope'");
     expect(crdErrors(withRules(object({ a: { type: 'integer' } }), 'self.a == "x"'))[0]).toContain(
       "found no matching overload for '_==_' applied to '(int, string)'",
@@ -208,7 +226,9 @@ describe('rules in a CRD', () => {
   });
 
   it('hold for defaults too', () => {
-    const schema = object({ a: withRules({ type: 'integer', default: 1 }, { rule: 'self > 5', message: 'too small' }) });
+    const schema = object({
+      a: withRules({ type: 'integer', default: 1 }, { rule: 'self > 5', message: 'too small' }),
+    });
     expect(crdErrors(schema)).toEqual([
       'spec.validation.openAPIV3Schema.properties[a].default: Invalid value: 1: too small',
     ]);

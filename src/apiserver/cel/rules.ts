@@ -1,6 +1,7 @@
 /** x-kubernetes-validations: rules in CEL, held against values; texts are the real server's. */
-import { parseFieldPath } from '../schema/field-path.ts';
+
 import { NONE, sameKey, unchanged } from '../schema/correlation.ts';
+import { parseFieldPath } from '../schema/field-path.ts';
 import { goJson } from '../schema/go-json.ts';
 import { childPath } from '../schema/prune.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
@@ -34,13 +35,22 @@ export function validateRules(value: unknown, schema: Schema, path = '', old?: u
  * `old` is what `oldSelf` shows; `peer` is what ratcheting compares with (they differ in nothing but lists without keys);
  * `kept` says that a whole around this value is known to be unchanged. False once the budget is spent.
  */
-function visit(node: RuleNode, value: unknown, old: unknown, peer: unknown, kept: boolean, path: string, errors: FieldError[]): boolean {
+function visit(
+  node: RuleNode,
+  value: unknown,
+  old: unknown,
+  peer: unknown,
+  kept: boolean,
+  path: string,
+  errors: FieldError[],
+): boolean {
   if (value === null || value === undefined) return true;
   const same = kept || (peer !== NONE && unchanged(value, peer, node.schema));
   if (node.rules !== undefined && !run(node, value, old, same, path, errors)) return false;
   if (Array.isArray(value)) {
     if (!node.items) return true;
-    const keys = node.schema['x-kubernetes-list-type'] === 'map' ? (node.schema['x-kubernetes-list-map-keys'] ?? []) : [];
+    const keys =
+      node.schema['x-kubernetes-list-type'] === 'map' ? (node.schema['x-kubernetes-list-map-keys'] ?? []) : [];
     for (let i = 0; i < value.length; i++) {
       const before = Array.isArray(old) ? sameKey(old, value[i], keys) : NONE;
       if (!visit(node.items, value[i], before, before, same, `${path}[${i}]`, errors)) return false;
@@ -65,7 +75,8 @@ function visit(node: RuleNode, value: unknown, old: unknown, peer: unknown, kept
 function run(node: RuleNode, value: unknown, old: unknown, same: boolean, path: string, errors: FieldError[]): boolean {
   const at = path === '' ? '<nil>' : path;
   const type = node.schema.type ?? '';
-  const say = (text: string) => errors.push({ type: 'FieldValueInvalid', field: at, message: `Invalid value: ${JSON.stringify(type)}: ${text}` });
+  const say = (text: string) =>
+    errors.push({ type: 'FieldValueInvalid', field: at, message: `Invalid value: ${JSON.stringify(type)}: ${text}` });
   const hasOld = old !== NONE && old !== null && old !== undefined;
   let self: unknown;
   let oldSelf: unknown;
@@ -111,7 +122,10 @@ function ruleText(rule: ValidationRule): string {
 
 function runtimeText(error: unknown, rule: ValidationRule): string {
   const raw = (error as { summary?: string }).summary ?? (error instanceof Error ? error.message : String(error));
-  const text = raw.replace(/^No such key:/, 'no such key:').replace(/^no such key: index out of bounds, index (-?\d+) .*$/, 'index out of bounds: $1').replace(/^integer overflow: .*$/, 'integer overflow');
+  const text = raw
+    .replace(/^No such key:/, 'no such key:')
+    .replace(/^no such key: index out of bounds, index (-?\d+) .*$/, 'index out of bounds: $1')
+    .replace(/^integer overflow: .*$/, 'integer overflow');
   if (/^(no such overload|found no matching overload)/.test(text)) {
     const call = 'call arguments did not match a supported operator, function or macro signature for rule';
     return `'no such overload': ${call}: ${ruleText(rule)}`;
@@ -124,7 +138,8 @@ function failure(compiled: CompiledRule, value: unknown, type: string, variables
   const keys = rule.fieldPath ? parseFieldPath(rule.fieldPath) : undefined;
   const full = keys ? childPath(path, keys.join('.')) : path;
   const field = full === '' ? '<nil>' : full;
-  const detail = messageOf(compiled, variables) ?? (rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`);
+  const detail =
+    messageOf(compiled, variables) ?? (rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`);
   const shown = type === 'object' || type === 'array' ? '' : `: ${goJson(value)}`;
   switch (rule.reason) {
     case 'FieldValueForbidden':

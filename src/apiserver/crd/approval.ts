@@ -15,6 +15,7 @@ export function approvalOf(crd: Crd): Approval {
   const see = 'see https://github.com/kubernetes/enhancements/pull/1111';
   if (value === '') return { state: 'missing', reason: `${rule}, ${see}` };
   if (value.startsWith('unapproved')) return { state: 'bypassed', reason: `not approved: ${JSON.stringify(value)}` };
-  if (/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#\s]+/.test(value)) return { state: 'approved', reason: `approved in ${value}` };
+  if (/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#\s]+/.test(value))
+    return { state: 'approved', reason: `approved in ${value}` };
   return { state: 'invalid', reason: `${rule} with either a URL or a reason starting with "unapproved", ${see}` };
 }

@@ -40,7 +40,8 @@ function acceptNames(crd: Crd, others: Iterable<Crd>): { names: CrdNames; verdic
   for (const other of others) {
     const accepted = other.status?.acceptedNames;
     if (other.spec.group !== crd.spec.group || !accepted || other.metadata.name === crd.metadata.name) continue;
-    for (const name of [accepted.plural, accepted.singular, ...(accepted.shortNames ?? [])]) if (name) resources.add(name);
+    for (const name of [accepted.plural, accepted.singular, ...(accepted.shortNames ?? [])])
+      if (name) resources.add(name);
     for (const kind of [accepted.kind, accepted.listKind]) if (kind) kinds.add(kind);
   }
   const wanted = crd.spec.names;

@@ -44,7 +44,9 @@ function urlRules(url: string, path: string): FieldError[] {
   try {
     parsed = new URL(url);
   } catch {
-    return [field.required(path, `url must be a valid URL: parse ${JSON.stringify(url)}: invalid URI for request${form}`)];
+    return [
+      field.required(path, `url must be a valid URL: parse ${JSON.stringify(url)}: invalid URI for request${form}`),
+    ];
   }
   const errors: FieldError[] = [];
   if (parsed.protocol !== 'https:') {

@@ -43,7 +43,10 @@ describe('validateCrd', () => {
   it.each<[string, Crd, string[]]>([
     [
       'non-structural',
-      crdOf({ type: 'object', properties: { spec: { properties: { a: { type: 'string' } } } } as Record<string, Schema> }),
+      crdOf({
+        type: 'object',
+        properties: { spec: { properties: { a: { type: 'string' } } } } as Record<string, Schema>,
+      }),
       [
         'spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields',
       ],
@@ -108,7 +111,7 @@ describe('validateCrd', () => {
       'bad pattern',
       crdOf({ type: 'object', properties: { a: { type: 'string', pattern: '(' } } }),
       [
-        "spec.validation.openAPIV3Schema.properties[a].pattern: Invalid value: \"(\": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): `(`",
+        'spec.validation.openAPIV3Schema.properties[a].pattern: Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(`',
       ],
     ],
   ])('%s', (_, crd, expected) => expect(texts(crd)).toEqual(expected));
@@ -223,7 +226,14 @@ describe('custom resources', () => {
 
 describe('JSONPath', () => {
   const root = {
-    a: { 'b.c': 1, list: [{ k: 'x', v: 1 }, { k: 'y', v: 2 }, { k: 'z', v: 3 }] },
+    a: {
+      'b.c': 1,
+      list: [
+        { k: 'x', v: 1 },
+        { k: 'y', v: 2 },
+        { k: 'z', v: 3 },
+      ],
+    },
     status: { conditions: [{ type: 'Ready', status: 'True' }] },
   };
   it.each<[string, unknown[]]>([

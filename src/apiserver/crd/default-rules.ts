@@ -1,12 +1,13 @@
 /** Defaults must themselves be pruned and valid, else a server would store what it refuses from users. */
-import { goJson } from '../schema/go-json.ts';
+
+import { entries } from '../schema/children.ts';
 import { copy } from '../schema/defaults.ts';
 import { deepEqual } from '../schema/equal.ts';
+import { goJson } from '../schema/go-json.ts';
 import { prune, pruneResource } from '../schema/prune.ts';
 import type { Schema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import type { FieldError } from '../status.ts';
-import { entries } from '../schema/children.ts';
 
 /** Checks a value against the rules (CEL) of a schema; given by whoever knows CEL. */
 export type RuleCheck = (value: unknown, schema: Schema, path: string) => FieldError[];
@@ -17,7 +18,14 @@ export function defaultRules(schema: Schema, path: string, rules?: RuleCheck): F
   return errors;
 }
 
-function walk(s: Schema, path: string, root: boolean, meta: boolean, rules: RuleCheck | undefined, errors: FieldError[]) {
+function walk(
+  s: Schema,
+  path: string,
+  root: boolean,
+  meta: boolean,
+  rules: RuleCheck | undefined,
+  errors: FieldError[],
+) {
   const resource = root || s['x-kubernetes-embedded-resource'] === true;
   if (s.default !== undefined && s.default !== null) checkDefault(s, `${path}.default`, meta, rules, errors);
   if (s.items) walk(s.items, `${path}.items`, false, meta, rules, errors);
@@ -27,7 +35,13 @@ function walk(s: Schema, path: string, root: boolean, meta: boolean, rules: Rule
   }
 }
 
-function checkDefault(s: Schema, path: string, meta: boolean, rules: RuleCheck | undefined, errors: FieldError[]): void {
+function checkDefault(
+  s: Schema,
+  path: string,
+  meta: boolean,
+  rules: RuleCheck | undefined,
+  errors: FieldError[],
+): void {
   if (!meta) {
     const pruned = copy(s.default);
     if (s['x-kubernetes-embedded-resource'] && typeof pruned === 'object') pruneResource(pruned as object, s);

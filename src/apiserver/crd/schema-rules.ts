@@ -2,11 +2,12 @@
  * What a CRD's schema may say, node by node, beyond being structural: types, defaults, list types, keys, rules.
  * Follows ValidateCustomResourceDefinitionOpenAPISchema.
  */
+
+import { entries, restSchema } from '../schema/children.ts';
+import { hasFieldPath } from '../schema/field-path.ts';
 import { goJson } from '../schema/go-json.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 import { type FieldError, field } from '../status.ts';
-import { hasFieldPath } from '../schema/field-path.ts';
-import { entries, restSchema } from '../schema/children.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
@@ -43,8 +44,9 @@ function node(
 ): void {
   const before = errors.length;
   words(s, path, place, errors);
-  const below = (child: Schema | undefined, at: string, where: Place, withRules = check) => {
-    if (child) node(child, `${path}.${at}`, where, withRules, errors, ruleErrors);
+  // Rules inside junctors are not structural, so nothing looks at them.
+  const below = (child: Schema | undefined, at: string, where: Place, inJunctor = false) => {
+    if (child) node(child, `${path}.${at}`, where, inJunctor ? undefined : check, errors, ruleErrors);
   };
   const inner: Place = { ...place, root: false };
   if (s.additionalProperties !== undefined) {
@@ -65,18 +67,20 @@ function node(
     }
     below(property, `properties[${key}]`, where);
   }
-  below(s.not, 'not', inner, undefined);
+  below(s.not, 'not', inner, true);
   for (const junctor of ['allOf', 'oneOf', 'anyOf'] as const) {
-    s[junctor]?.forEach((part, i) => below(part, `${junctor}[${i}]`, inner, undefined));
+    for (const [i, part] of (s[junctor] ?? []).entries()) below(part, `${junctor}[${i}]`, inner, true);
   }
   if (s.items && !Array.isArray(s.items)) {
-    const where = s['x-kubernetes-list-type'] === 'map' ? inner : { ...inner, uncorrelatable: place.uncorrelatable ?? path };
+    const where =
+      s['x-kubernetes-list-type'] === 'map' ? inner : { ...inner, uncorrelatable: place.uncorrelatable ?? path };
     below(s.items, 'items', where);
   }
   extensions(s, path, errors);
   listKeys(s, path, errors);
   validations(s, path, errors);
-  if (check && s['x-kubernetes-validations']?.length && errors.length === before) ruleErrors.push(...check(s, path, place));
+  if (check && s['x-kubernetes-validations']?.length && errors.length === before)
+    ruleErrors.push(...check(s, path, place));
 }
 
 function words(s: Schema, path: string, place: Place, errors: FieldError[]): void {
@@ -85,7 +89,8 @@ function words(s: Schema, path: string, place: Place, errors: FieldError[]): voi
     errors.push(field.forbidden(`${path}.default`, `must not be set ${place.noDefaults}`));
   }
   for (const word of UNSUPPORTED) {
-    if ((s as Record<string, unknown>)[word] !== undefined) errors.push(field.forbidden(`${path}.${word}`, `${word} is not supported`));
+    if ((s as Record<string, unknown>)[word] !== undefined)
+      errors.push(field.forbidden(`${path}.${word}`, `${word} is not supported`));
   }
   if ((s.type as string) === 'null') {
     errors.push(field.forbidden(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'));

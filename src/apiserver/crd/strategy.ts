@@ -1,10 +1,10 @@
 /** How objects of the kind CustomResourceDefinition itself are written. */
 import type { KubeObject } from '../../api/object.ts';
 import type { Strategy } from '../resource.ts';
+import { entries, restSchema } from '../schema/children.ts';
 import { formatCheck } from '../schema/formats.ts';
 import type { Schema } from '../schema/schema.ts';
 import { CLEANUP_FINALIZER, type Crd } from './crd.ts';
-import { entries, restSchema } from '../schema/children.ts';
 import { validateCrd } from './validate.ts';
 
 export const crdStrategy: Strategy = {

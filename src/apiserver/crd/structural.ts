@@ -19,7 +19,8 @@ export function validateStructural(schema: Schema, path: string): FieldError[] {
 function invariants(s: Schema, level: Level, path: string, errors: FieldError[]): void {
   if (s.type === 'array' && !s.items) errors.push(field.required(`${path}.items`, 'must be specified'));
   if (s.items) invariants(s.items, 'item', `${path}.items`, errors);
-  for (const [key, property] of entries(s.properties)) invariants(property, 'field', `${path}.properties[${key}]`, errors);
+  for (const [key, property] of entries(s.properties))
+    invariants(property, 'field', `${path}.properties[${key}]`, errors);
   if (s.additionalProperties !== undefined) {
     if (level === 'root') errors.push(field.forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
     const rest = restSchema(s);
@@ -31,7 +32,8 @@ function invariants(s: Schema, level: Level, path: string, errors: FieldError[])
   metadata(s, level, path, errors);
   const embedded = s['x-kubernetes-embedded-resource'];
   if (embedded && !s['x-kubernetes-preserve-unknown-fields'] && !Object.keys(s.properties ?? {}).length) {
-    const text = 'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
+    const text =
+      'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
     errors.push(field.required(`${path}.properties`, text));
   }
 }
@@ -39,7 +41,8 @@ function invariants(s: Schema, level: Level, path: string, errors: FieldError[])
 function extensions(s: Schema, path: string, errors: FieldError[]): void {
   if (!s['x-kubernetes-int-or-string']) return;
   for (const name of ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource'] as const) {
-    if (s[name]) errors.push(field.invalid(`${path}.${name}`, true, 'must be false if x-kubernetes-int-or-string is true'));
+    if (s[name])
+      errors.push(field.invalid(`${path}.${name}`, true, 'must be false if x-kubernetes-int-or-string is true'));
   }
 }
 
@@ -120,9 +123,16 @@ function onlyType(s: Schema | undefined, type: string): boolean {
 }
 
 function valueRules(s: Schema, skipAnyOf: boolean, skipAllOf: boolean, path: string, errors: FieldError[]): void {
-  if (!skipAnyOf) s.anyOf?.forEach((part, i) => nested(part, false, `${path}.anyOf[${i}]`, errors));
-  s.allOf?.forEach((part, i) => nested(part, skipAllOf && i === 0, `${path}.allOf[${i}]`, errors));
-  s.oneOf?.forEach((part, i) => nested(part, false, `${path}.oneOf[${i}]`, errors));
+  if (!skipAnyOf)
+    s.anyOf?.forEach((part, i) => {
+      nested(part, false, `${path}.anyOf[${i}]`, errors);
+    });
+  s.allOf?.forEach((part, i) => {
+    nested(part, skipAllOf && i === 0, `${path}.allOf[${i}]`, errors);
+  });
+  s.oneOf?.forEach((part, i) => {
+    nested(part, false, `${path}.oneOf[${i}]`, errors);
+  });
   if (s.not) nested(s.not, false, `${path}.not`, errors);
   if (s.pattern) {
     const compiled = compilePattern(s.pattern);
@@ -155,7 +165,8 @@ function nested(s: Schema, skipAnyOf: boolean, path: string, errors: FieldError[
   for (const [key, property] of entries(s.properties)) nested(property, false, `${path}.properties[${key}]`, errors);
   for (const [word, text] of FORBIDDEN_INSIDE) {
     const value = s[word];
-    const absent = value === undefined || value === null || value === '' || (value === false && word !== 'additionalProperties');
+    const absent =
+      value === undefined || value === null || value === '' || (value === false && word !== 'additionalProperties');
     if (!absent && !(Array.isArray(value) && value.length === 0)) errors.push(field.forbidden(`${path}.${word}`, text));
   }
   if (s.properties?.metadata) {
@@ -171,12 +182,24 @@ function completeness(v: Schema, s: Schema | undefined, sPath: string, vPath: st
   }
   const inner = (part: Schema, at: string) => nestedCompleteness(part, s, sPath, at, errors);
   if (v.not) inner(v.not, `${vPath}.not`);
-  v.allOf?.forEach((part, i) => inner(part, `${vPath}.allOf[${i}]`));
-  v.anyOf?.forEach((part, i) => inner(part, `${vPath}.anyOf[${i}]`));
-  v.oneOf?.forEach((part, i) => inner(part, `${vPath}.oneOf[${i}]`));
+  v.allOf?.forEach((part, i) => {
+    inner(part, `${vPath}.allOf[${i}]`);
+  });
+  v.anyOf?.forEach((part, i) => {
+    inner(part, `${vPath}.anyOf[${i}]`);
+  });
+  v.oneOf?.forEach((part, i) => {
+    inner(part, `${vPath}.oneOf[${i}]`);
+  });
 }
 
-function nestedCompleteness(v: Schema, s: Schema | undefined, sPath: string, vPath: string, errors: FieldError[]): void {
+function nestedCompleteness(
+  v: Schema,
+  s: Schema | undefined,
+  sPath: string,
+  vPath: string,
+  errors: FieldError[],
+): void {
   if (s === undefined) {
     errors.push(field.required(sPath, `because it is defined in ${vPath}`));
     return;

@@ -29,7 +29,8 @@ export function validateCrd(crd: Crd, old?: Crd): FieldError[] {
   storedVersionRules(crd, errors);
   approvalRules(crd, old, errors);
   if (spec.preserveUnknownFields && !old?.spec.preserveUnknownFields) {
-    const text = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+    const text =
+      'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
     errors.push(field.invalid('spec.preserveUnknownFields', true, text));
   }
   return errors;
@@ -63,7 +64,9 @@ function specRules(crd: Crd, old: Crd | undefined, errors: FieldError[]): void {
     if (!names?.[part]) errors.push(field.required(`spec.names.${part}`));
   }
   nameRules(names, 'spec.names', errors);
-  errors.push(...conversionRules(crd.spec.conversion, old !== undefined && isTrue(old, 'Established'), 'spec.conversion'));
+  errors.push(
+    ...conversionRules(crd.spec.conversion, old !== undefined && isTrue(old, 'Established'), 'spec.conversion'),
+  );
 }
 
 function invalidVersions(versions: CrdVersion[], text: string): FieldError {
@@ -95,7 +98,9 @@ function versionRules(crd: Crd, old: Crd | undefined, errors: FieldError[]): voi
       errors.push(...schemaErrors(schema, path, version.subresources?.status !== undefined));
     }
     if (i === 0 || !top.subresources) {
-      errors.push(...subresourceRules(version.subresources, top.subresources ? 'spec.subresources' : `${at}.subresources`));
+      errors.push(
+        ...subresourceRules(version.subresources, top.subresources ? 'spec.subresources' : `${at}.subresources`),
+      );
     }
     if (i === 0 || !top.columns) {
       const path = top.columns ? 'spec.additionalPrinterColumns' : `${at}.additionalPrinterColumns`;
@@ -122,7 +127,8 @@ function schemaErrors(schema: Schema, path: string, hasStatus: boolean): FieldEr
   if (hasStatus) {
     const text = `only ${ROOT_NAMES} fields are allowed at the root of the schema if the status subresource is enabled`;
     if (schema.type && schema.type !== 'object') {
-      const only = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+      const only =
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
       errors.push(field.invalid(`${path}.type`, schema.type, only));
     } else if (Object.keys(schema).some((word) => !ROOT_WORDS.has(word) && set(schema, word))) {
       errors.push({ type: 'FieldValueInvalid', field: path, message: `Invalid value: ${goJson(schema)}: ${text}` });
@@ -176,11 +182,15 @@ function nameRules(names: CrdNames | undefined, path: string, errors: FieldError
   check(names.singular, 'singular');
   check(names.kind, 'kind', true);
   check(names.listKind, 'listKind', true);
-  names.shortNames?.forEach((name, i) => check(name, `shortNames[${i}]`));
+  names.shortNames?.forEach((name, i) => {
+    check(name, `shortNames[${i}]`);
+  });
   if (names.kind && names.kind === names.listKind) {
     errors.push(field.invalid(`${path}.listKind`, names.listKind, 'kind and listKind may not be the same'));
   }
-  names.categories?.forEach((name, i) => check(name, `categories[${i}]`));
+  names.categories?.forEach((name, i) => {
+    check(name, `categories[${i}]`);
+  });
 }
 
 function immutability(crd: Crd, old: Crd, errors: FieldError[]): void {

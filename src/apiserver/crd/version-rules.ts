@@ -1,8 +1,9 @@
 /** What one version of a CRD says besides its schema: subresources, printer columns, selectable fields. */
+
+import { parseFieldPath, schemaAt } from '../schema/field-path.ts';
 import type { Schema } from '../schema/schema.ts';
 import { type FieldError, field } from '../status.ts';
 import type { CrdColumn, CrdSubresources } from './crd.ts';
-import { parseFieldPath, schemaAt } from '../schema/field-path.ts';
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];

@@ -2,8 +2,9 @@
  * JSON into a built-in kind, as Go's decoder takes it: a value of the wrong type is an error worded like
  * encoding/json's; null means "not set". Changes the object in place so that what is stored is what Go would store.
  */
-import type { Schema } from './schema.ts';
+
 import { childPath, fieldSchema } from './prune.ts';
+import type { Schema } from './schema.ts';
 
 type Json = Record<string, unknown>;
 
@@ -54,7 +55,8 @@ function walk(value: unknown, schema: Schema, path: string, name: string, owner:
   }
   if (schema.properties === undefined && schema.additionalProperties === undefined) return undefined;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const map = schema.properties === undefined ? `map[string]${goType(schema.additionalProperties, name)}` : `v1.${name}`;
+    const map =
+      schema.properties === undefined ? `map[string]${goType(schema.additionalProperties, name)}` : `v1.${name}`;
     return mismatch(value, path, owner, map);
   }
   return fields(value as Json, schema, path, schema.title ?? name, owner);
@@ -101,7 +103,8 @@ function list(value: unknown, schema: Schema, path: string, name: string, owner:
 function integer(value: unknown, schema: Schema, path: string, owner: string): string | undefined {
   const int64 = schema.format === 'int64';
   if (typeof value === 'bigint') return undefined;
-  if (typeof value !== 'number' || !Number.isInteger(value)) return mismatch(value, path, owner, schema.format ?? 'int32');
+  if (typeof value !== 'number' || !Number.isInteger(value))
+    return mismatch(value, path, owner, schema.format ?? 'int32');
   if (int64 ? Math.abs(value) > 2 ** 63 : value >= INT32 || value < -INT32) {
     return mismatch(value, path, owner, int64 ? 'int64' : 'int32');
   }
@@ -141,7 +144,8 @@ function mismatch(value: unknown, path: string, owner: string, type: string): st
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'number') return `number${Number.isInteger(value) && Math.abs(value) < INT32 ? '' : ` ${value}`}`;
+  if (typeof value === 'number')
+    return `number${Number.isInteger(value) && Math.abs(value) < INT32 ? '' : ` ${value}`}`;
   return value === null ? 'null' : typeof value;
 }
 

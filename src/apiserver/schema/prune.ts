@@ -3,8 +3,9 @@
  * returns the removed paths in upstream's form (`spec.list[0].bar`), ready for field validation messages.
  * Follows apiextensions-apiserver/pkg/apiserver/schema/pruning and objectmeta (metadata is typed, never free).
  */
-import type { Schema } from './schema.ts';
+
 import { objectMetaSchema } from './object-meta.ts';
+import type { Schema } from './schema.ts';
 
 type Json = Record<string, unknown>;
 

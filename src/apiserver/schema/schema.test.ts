@@ -90,8 +90,18 @@ describe('validate words errors like kube-apiserver', () => {
       { type: 'string', pattern: '^[0-9]+$' },
       [`spec.x: Invalid value: "abc": spec.x in body should match '^[0-9]+$'`],
     ],
-    ['type', 'a', { type: 'integer' }, ['spec.x: Invalid value: "string": spec.x in body must be of type integer: "string"']],
-    ['null', null, { type: 'integer' }, ['spec.x: Invalid value: "null": spec.x in body must be of type integer: "null"']],
+    [
+      'type',
+      'a',
+      { type: 'integer' },
+      ['spec.x: Invalid value: "string": spec.x in body must be of type integer: "string"'],
+    ],
+    [
+      'null',
+      null,
+      { type: 'integer' },
+      ['spec.x: Invalid value: "null": spec.x in body must be of type integer: "null"'],
+    ],
     ['enum', 'x', { type: 'string', enum: ['a', 'b'] }, ['spec.x: Unsupported value: "x": supported values: "a", "b"']],
     [
       'minimum',
@@ -107,7 +117,12 @@ describe('validate words errors like kube-apiserver', () => {
     ],
     ['maxLength', 'abcd', { type: 'string', maxLength: 3 }, ['spec.x: Too long: may not be more than 3 bytes']],
     ['maxItems', [1, 2], { type: 'array', maxItems: 1 }, ['spec.x: Too many: 2: must have at most 1 item']],
-    ['minItems', [], { type: 'array', minItems: 1 }, ['spec.x: Invalid value: 0: spec.x in body should have at least 1 items']],
+    [
+      'minItems',
+      [],
+      { type: 'array', minItems: 1 },
+      ['spec.x: Invalid value: 0: spec.x in body should have at least 1 items'],
+    ],
     ['required', {}, { type: 'object', required: ['y'] }, ['spec.x.y: Required value']],
     [
       'format',
@@ -126,7 +141,10 @@ describe('validate words errors like kube-apiserver', () => {
       'oneOf',
       {},
       { type: 'object', oneOf: [{ required: ['a'] }, { required: ['b'] }] },
-      ['<nil>: Invalid value: "": "spec.x" must validate one and only one schema (oneOf). Found none valid', 'spec.x.a: Required value'],
+      [
+        '<nil>: Invalid value: "": "spec.x" must validate one and only one schema (oneOf). Found none valid',
+        'spec.x.a: Required value',
+      ],
     ],
   ])('%s', (_, value, schema, expected) => {
     expect(texts({ spec: { x: value } }, spec(schema))).toEqual(expected);
@@ -165,7 +183,10 @@ describe('checkTypes', () => {
   const deployment: Schema = {
     type: 'object',
     properties: {
-      metadata: { type: 'object', properties: { labels: { type: 'object', additionalProperties: { type: 'string' } } } },
+      metadata: {
+        type: 'object',
+        properties: { labels: { type: 'object', additionalProperties: { type: 'string' } } },
+      },
       spec: {
         type: 'object',
         properties: { replicas: { type: 'integer', format: 'int32' }, paused: { type: 'boolean' } },
@@ -255,14 +276,24 @@ describe('patterns', () => {
   it('mean the same whichever engine runs them', () => {
     const part = fc.constantFrom('[a-c]', '[^a]', 'a', '\\.', '[a-z-]', '[.]', '-');
     const many = fc.constantFrom('', '', '', '?', '{1,2}', '+', '*');
-    const pattern = fc.tuple(fc.array(fc.tuple(part, many).map((p) => p.join('')), { maxLength: 4 }), fc.constantFrom('', '$'));
+    const pattern = fc.tuple(
+      fc.array(
+        fc.tuple(part, many).map((p) => p.join('')),
+        { maxLength: 4 },
+      ),
+      fc.constantFrom('', '$'),
+    );
     fc.assert(
-      fc.property(pattern, fc.string({ unit: fc.constantFrom('a', 'b', 'z', '.', '-', '\n', '😀'), maxLength: 6 }), ([parts, end], text) => {
-        const source = `^${parts.join('')}${end}`;
-        const re = compilePattern(source);
-        if (re instanceof Error) throw re;
-        expect([source, text, matchesPattern(source, text)]).toEqual([source, text, re.matcher(text).find()]);
-      }),
+      fc.property(
+        pattern,
+        fc.string({ unit: fc.constantFrom('a', 'b', 'z', '.', '-', '\n', '😀'), maxLength: 6 }),
+        ([parts, end], text) => {
+          const source = `^${parts.join('')}${end}`;
+          const re = compilePattern(source);
+          if (re instanceof Error) throw re;
+          expect([source, text, matchesPattern(source, text)]).toEqual([source, text, re.matcher(text).find()]);
+        },
+      ),
       { numRuns: 1000 },
     );
   });

@@ -62,7 +62,8 @@ function checkValue(value: unknown, schema: Schema, name: string, old: unknown, 
   const type = expectedType(schema);
   const actual = typeName(value);
   const format = schema.format === undefined ? undefined : formatCheck(schema.format);
-  if (type !== undefined || format !== undefined) count += checkType(actual, type, format === undefined ? undefined : schema.format, name, errors);
+  if (type !== undefined || format !== undefined)
+    count += checkType(actual, type, format === undefined ? undefined : schema.format, name, errors);
   if (schema.allOf || schema.anyOf || schema.oneOf || schema.not) count += checkParts(value, schema, name, errors);
   if (actual === 'string') {
     count += format === undefined ? 1 : 2;

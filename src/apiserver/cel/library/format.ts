@@ -48,8 +48,11 @@ export function registerFormat(library: Library): void {
     },
     ...Object.fromEntries([...formats].map(([name, format]) => [`${name}(): kubernetes.NamedFormat`, () => format])),
   });
-  library.add('kubernetes.NamedFormat.validate(string): optional<list<string>>', (format: NamedFormat, text: string) => {
-    const problems = format.check(text);
-    return problems.length === 0 ? cel.Optional.none() : cel.Optional.of(problems);
-  });
+  library.add(
+    'kubernetes.NamedFormat.validate(string): optional<list<string>>',
+    (format: NamedFormat, text: string) => {
+      const problems = format.check(text);
+      return problems.length === 0 ? cel.Optional.none() : cel.Optional.of(problems);
+    },
+  );
 }

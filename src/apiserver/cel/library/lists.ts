@@ -41,14 +41,21 @@ export function registerLists(library: Library): void {
   library
     .add('list<T>.isSorted(): bool', (list: List) => array(list).every((v, i, all) => i === 0 || !less(v, all[i - 1])))
     .add('list<T>.min(): T', extreme('min', less))
-    .add('list<T>.max(): T', extreme('max', (a, b) => less(b, a)))
+    .add(
+      'list<T>.max(): T',
+      extreme('max', (a, b) => less(b, a)),
+    )
     .add('list<int>.sum(): int', (list: bigint[]) => list.reduce((sum, v) => sum + v, 0n))
     .add('list<double>.sum(): double', (list: number[]) => list.reduce((sum, v) => sum + v, 0))
-    .add('list<google.protobuf.Duration>.sum(): google.protobuf.Duration', (list: { addDuration(d: unknown): unknown }[]) =>
-      list.reduce((sum: unknown, v) => v.addDuration(sum), new library.cel.Duration(0n as never)),
+    .add(
+      'list<google.protobuf.Duration>.sum(): google.protobuf.Duration',
+      (list: { addDuration(d: unknown): unknown }[]) =>
+        list.reduce((sum: unknown, v) => v.addDuration(sum), new library.cel.Duration(0n as never)),
     )
     .add('list<T>.indexOf(T): int', (list: List, value) => BigInt(array(list).findIndex((v) => sameValue(v, value))))
-    .add('list<T>.lastIndexOf(T): int', (list: List, value) => BigInt(array(list).findLastIndex((v) => sameValue(v, value))));
+    .add('list<T>.lastIndexOf(T): int', (list: List, value) =>
+      BigInt(array(list).findLastIndex((v) => sameValue(v, value))),
+    );
   const slice = (list: List, from: bigint, to: bigint) => {
     const all = array(list);
     if (from < 0n || to < from || to > BigInt(all.length)) {
@@ -61,7 +68,9 @@ export function registerLists(library: Library): void {
     .add('list<T>.slice(int, int): list<T>', slice)
     .add('list.flatten(): list', (list: List) => flatten(list))
     .add('list.flatten(int): list', flatten)
-    .add('list<T>.sort(): list<T>', (list: List) => array(list).toSorted((a, b) => (less(a, b) ? -1 : less(b, a) ? 1 : 0)))
+    .add('list<T>.sort(): list<T>', (list: List) =>
+      array(list).toSorted((a, b) => (less(a, b) ? -1 : less(b, a) ? 1 : 0)),
+    )
     .add('list<T>.reverse(): list<T>', (list: List) => array(list).toReversed())
     .add('list<T>.distinct(): list<T>', (list: List) =>
       array(list).filter((v, i, all) => all.findIndex((u) => sameValue(u, v)) === i),
@@ -74,6 +83,7 @@ export function registerLists(library: Library): void {
   library.namespace('sets', {
     'contains(list, list): bool': (a: List, b: List) => array(b).every((v) => has(a, v)),
     'intersects(list, list): bool': (a: List, b: List) => array(b).some((v) => has(a, v)),
-    'equivalent(list, list): bool': (a: List, b: List) => array(a).every((v) => has(b, v)) && array(b).every((v) => has(a, v)),
+    'equivalent(list, list): bool': (a: List, b: List) =>
+      array(a).every((v) => has(b, v)) && array(b).every((v) => has(a, v)),
   });
 }

@@ -12,7 +12,11 @@ interface Checker {
   check(node: unknown, context: Context): Type;
   getType(name: string): Type;
   dynType: Type;
-  registry: { getListType(type: Type): Type; getMapType(key: Type, value: Type): Type; getOptionalType(type: Type): Type };
+  registry: {
+    getListType(type: Type): Type;
+    getMapType(key: Type, value: Type): Type;
+    getOptionalType(type: Type): Type;
+  };
   createError(code: string, message: string, node: unknown): Error;
 }
 
@@ -50,23 +54,54 @@ export function registerMacros(library: Library): void {
   const list: ResultType = (checker, _, exp) => checker.registry.getListType(exp);
   const map: ResultType = (checker, key, exp) => checker.registry.getMapType(key, exp);
   const toMap: Collect = (keys, results) => new Map(keys.map((key, i) => [key, results[i]]));
-  loop(library, 'all', 3, bool, (_, results) => results.every((r) => r === true), (r) => r === false);
-  loop(library, 'exists', 3, bool, (_, results) => results.some((r) => r === true), (r) => r === true);
+  loop(
+    library,
+    'all',
+    3,
+    bool,
+    (_, results) => results.every((r) => r === true),
+    (r) => r === false,
+  );
+  loop(
+    library,
+    'exists',
+    3,
+    bool,
+    (_, results) => results.some((r) => r === true),
+    (r) => r === true,
+  );
   loop(library, 'existsOne', 3, bool, (_, results) => results.filter((r) => r === true).length === 1);
   for (const size of [3, 4]) {
     loop(library, 'transformList', size, list, (_, results) => results);
     loop(library, 'transformMap', size, map, toMap);
   }
   const { Optional } = library.cel;
-  optional(library, 'optMap', (result) => Optional.of(result), (checker, type) => checker.registry.getOptionalType(type));
-  optional(library, 'optFlatMap', (result) => result, (_, type) => type);
+  optional(
+    library,
+    'optMap',
+    (result) => Optional.of(result),
+    (checker, type) => checker.registry.getOptionalType(type),
+  );
+  optional(
+    library,
+    'optFlatMap',
+    (result) => result,
+    (_, type) => type,
+  );
 }
 
 function identifier(library: Library, node: CelNode): string {
   return node.op === 'id' ? (node.args as string) : library.fail('argument must be a simple name');
 }
 
-function loop(library: Library, name: string, size: number, type: ResultType, collect: Collect, stop?: (r: unknown) => boolean): void {
+function loop(
+  library: Library,
+  name: string,
+  size: number,
+  type: ResultType,
+  collect: Collect,
+  stop?: (r: unknown) => boolean,
+): void {
   const params = Array(size).fill('ast').join(', ');
   library.environment.registerFunction(`list.${name}(${params}): dyn`, (({ args, receiver, ast }: Call) => {
     ast.setMeta('async', false);
@@ -118,7 +153,11 @@ function optional(
   wrap: (result: unknown) => unknown,
   type: (checker: Checker, exp: Type) => Type,
 ): void {
-  library.environment.registerFunction(`optional.${name}(ast, ast): optional<dyn>`, (({ args, receiver, ast }: Call) => {
+  library.environment.registerFunction(`optional.${name}(ast, ast): optional<dyn>`, (({
+    args,
+    receiver,
+    ast,
+  }: Call) => {
     ast.setMeta('async', false);
     let scope: Context | undefined;
     const [variable, exp] = args as [CelNode, CelNode];

@@ -46,14 +46,21 @@ class Cidr {
 
 /** Strict: no leading zeros, no zones, no IPv4 in IPv6. */
 function parseIp(text: string): Ip | undefined {
-  if (isIPv4(text)) return new Ip(text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n), 4);
+  if (isIPv4(text))
+    return new Ip(
+      text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n),
+      4,
+    );
   if (!isIPv6(text) || text.includes('%') || text.includes('.')) return undefined;
   const [head = '', tail] = text.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
   const groups = [...left, ...Array<string>(zeros).fill('0'), ...right];
-  return new Ip(groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n), 6);
+  return new Ip(
+    groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n),
+    6,
+  );
 }
 
 function parseCidr(text: string): Cidr | undefined {
@@ -77,8 +84,14 @@ const isBroadcast = within(['255.255.255.255/32']);
 export function registerNet(library: Library): void {
   library.environment.registerType('net.IP', Ip as never);
   library.environment.registerType('net.CIDR', Cidr as never);
-  const ip = (text: string) => parseIp(text) ?? library.fail(`IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): unable to parse IP`);
-  const cidr = (text: string) => parseCidr(text) ?? library.fail(`network address parse error during conversion from string: ${JSON.stringify(text)}`);
+  const ip = (text: string) =>
+    parseIp(text) ??
+    library.fail(
+      `IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): unable to parse IP`,
+    );
+  const cidr = (text: string) =>
+    parseCidr(text) ??
+    library.fail(`network address parse error during conversion from string: ${JSON.stringify(text)}`);
   const covers = (outer: Cidr, inner: Cidr) => outer.length <= inner.length && outer.contains(inner.ip);
   library
     .add('isIP(string): bool', (text: string) => parseIp(text) !== undefined)
@@ -89,8 +102,10 @@ export function registerNet(library: Library): void {
     .add('net.IP.isLoopback(): bool', isLoopback)
     .add('net.IP.isLinkLocalMulticast(): bool', isLinkLocalMulticast)
     .add('net.IP.isLinkLocalUnicast(): bool', isLinkLocalUnicast)
-    .add('net.IP.isGlobalUnicast(): bool', (value: Ip) =>
-      ![isUnspecified, isLoopback, isMulticast, isLinkLocalUnicast, isBroadcast].some((check) => check(value)),
+    .add(
+      'net.IP.isGlobalUnicast(): bool',
+      (value: Ip) =>
+        ![isUnspecified, isLoopback, isMulticast, isLinkLocalUnicast, isBroadcast].some((check) => check(value)),
     )
     .add('isCIDR(string): bool', (text: string) => parseCidr(text) !== undefined)
     .add('cidr(string): net.CIDR', cidr)
@@ -100,7 +115,10 @@ export function registerNet(library: Library): void {
     .add('net.CIDR.containsCIDR(string): bool', (range: Cidr, text: string) => covers(range, cidr(text)))
     .add('net.CIDR.containsCIDR(net.CIDR): bool', covers)
     .add('net.CIDR.ip(): net.IP', (range: Cidr) => range.ip)
-    .add('net.CIDR.masked(): net.CIDR', (range: Cidr) => new Cidr(new Ip(range.ip.bits & range.mask, range.ip.family), range.length))
+    .add(
+      'net.CIDR.masked(): net.CIDR',
+      (range: Cidr) => new Cidr(new Ip(range.ip.bits & range.mask, range.ip.family), range.length),
+    )
     .add('net.CIDR.prefixLength(): int', (range: Cidr) => BigInt(range.length));
   library.namespace('ip', { 'isCanonical(string): bool': (text: string) => String(ip(text)) === text });
   library.environment.registerOperator('net.IP == net.IP', (a: Ip, b: Ip) => String(a) === String(b));

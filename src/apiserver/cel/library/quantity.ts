@@ -42,7 +42,9 @@ export function registerQuantity(library: Library): void {
     .add('isQuantity(string): bool', (text: string) => parse(text) !== undefined)
     .add(
       `quantity(string): ${type}`,
-      (text: string) => parse(text) ?? library.fail("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
+      (text: string) =>
+        parse(text) ??
+        library.fail("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
     )
     .add(`${type}.sign(): int`, (q: CelQuantity) => (q.nano < 0n ? -1n : q.nano > 0n ? 1n : 0n))
     .add(`${type}.isInteger(): bool`, isInteger)

@@ -53,7 +53,8 @@ function compare(a: Semver, b: Semver): number {
 export function registerSemver(library: Library): void {
   const type = 'kubernetes.Semver';
   library.environment.registerType(type, Semver as never);
-  const made = (text: string, normalize?: boolean) => parse(text, normalize) ?? library.fail('No Major.Minor.Patch elements found');
+  const made = (text: string, normalize?: boolean) =>
+    parse(text, normalize) ?? library.fail('No Major.Minor.Patch elements found');
   library
     .add('isSemver(string): bool', (text: string) => parse(text) !== undefined)
     .add('isSemver(string, bool): bool', (text: string, normalize: boolean) => parse(text, normalize) !== undefined)

@@ -4,7 +4,9 @@ import { array } from './lists.ts';
 
 export function registerStrings(library: Library): void {
   library
-    .add('string.replace(string, string): string', (text: string, from: string, to: string) => text.replaceAll(from, () => to))
+    .add('string.replace(string, string): string', (text: string, from: string, to: string) =>
+      text.replaceAll(from, () => to),
+    )
     .add('string.replace(string, string, int): string', (text: string, from: string, to: string, limit: bigint) =>
       replaceSome(text, from, to, Number(limit)),
     )
@@ -35,7 +37,8 @@ function format(library: Library, text: string, args: unknown[]): string {
   let next = 0;
   return text.replace(/%(%|(?:\.(\d+))?([sdfexXob]))|%/g, (clause, body, precision, verb) => {
     if (body === '%') return '%';
-    if (body === undefined) return library.fail(`could not parse formatting clause: unrecognized formatting clause "${clause}"`);
+    if (body === undefined)
+      return library.fail(`could not parse formatting clause: unrecognized formatting clause "${clause}"`);
     if (next >= args.length) return library.fail(`index ${next} out of range`);
     const value = args[next++];
     if (verb === 's') return show(value);
@@ -60,7 +63,10 @@ function show(value: unknown): string {
   if (Array.isArray(value) || value instanceof Set) return `[${array(value).map(quoted).join(', ')}]`;
   if (typeof value === 'object' && (value.constructor === Object || value instanceof Map)) {
     const entries = value instanceof Map ? [...value] : Object.entries(value);
-    return `{${entries.map(([k, v]) => `${quoted(k)}: ${quoted(v)}`).sort().join(', ')}}`;
+    return `{${entries
+      .map(([k, v]) => `${quoted(k)}: ${quoted(v)}`)
+      .sort()
+      .join(', ')}}`;
   }
   return String(value);
 }

@@ -46,11 +46,19 @@ export function registerUrl(library: Library): void {
   library
     .add('isURL(string): bool', isUrl)
     .add('url(string): kubernetes.URL', (text: string) =>
-      isUrl(text) ? new CelUrl(text) : library.fail(`URL parse error during conversion from string: parse ${JSON.stringify(text)}: invalid URI for request`),
+      isUrl(text)
+        ? new CelUrl(text)
+        : library.fail(
+            `URL parse error during conversion from string: parse ${JSON.stringify(text)}: invalid URI for request`,
+          ),
     )
     .add('kubernetes.URL.getScheme(): string', (url: CelUrl) => (url.absolute ? url.parts.protocol.slice(0, -1) : ''))
     .add('kubernetes.URL.getHost(): string', host)
-    .add('kubernetes.URL.getHostname(): string', (url: CelUrl) => host(url).replace(/:\d*$/, '').replace(/^\[|\]$/g, ''))
+    .add('kubernetes.URL.getHostname(): string', (url: CelUrl) =>
+      host(url)
+        .replace(/:\d*$/, '')
+        .replace(/^\[|\]$/g, ''),
+    )
     .add('kubernetes.URL.getPort(): string', port)
     .add('kubernetes.URL.getEscapedPath(): string', rawPath)
     .add('kubernetes.URL.getQuery(): map<string, list<string>>', (url: CelUrl) => {
