@@ -104,10 +104,7 @@ class GarbageCollector {
       if (now && !now.owners.every((ref) => this.#owners.isPlainlyThere(ref, key))) this.#queue.add(keyText(key));
     }
     if (!json.includes('"deletionTimestamp"') || !(json.includes(FOREGROUND) || json.includes(`"${ORPHAN}"`))) return;
-    const { metadata } = stored.object();
-    if (!metadata.deletionTimestamp) return;
-    if (isDeletingDependents(stored.object())) this.#queueDependents(metadata.uid);
-    this.#queue.add(keyText(key));
+    if (stored.object().metadata.deletionTimestamp) this.#queue.add(keyText(key));
   }
 
   #deleted(stored: Stored): void {
@@ -118,11 +115,7 @@ class GarbageCollector {
     const { uid } = stored.object().metadata;
     if (!uid || !this.#graph.hasDependents(uid)) return;
     remember(this.#gone, uid);
-    this.#queueDependents(uid);
-  }
-
-  #queueDependents(uid: string | undefined): void {
-    if (uid) for (const { key } of this.#graph.claimants(uid)) this.#queue.add(keyText(key));
+    for (const { key } of this.#graph.claimants(uid)) this.#queue.add(keyText(key));
   }
 
   /** An owner that waits in foreground deletion goes on when the last dependent in its way is gone. */
