@@ -42,11 +42,13 @@ function normalizeMetric(metric: Any): void {
   }
 }
 
-/** Runs on the stored (v2) form. */
 function defaultAutoscaler(object: Any): void {
   const spec = ensure(object, 'spec');
   defaultTo(spec, { minReplicas: 1 });
   const v1 = object.apiVersion === 'autoscaling/v1';
+  // Counts and lists without omitempty, which differ between the versions.
+  const status = ensure(object, 'status');
+  defaultTo(status, v1 ? { currentReplicas: 0, desiredReplicas: 0 } : { desiredReplicas: 0, currentMetrics: null });
   if (!v1 && items(spec.metrics).length === 0) {
     const target = { type: 'Utilization', averageUtilization: 80 };
     spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }];
@@ -246,7 +248,7 @@ export const groupKinds: Record<string, Record<string, KindRules>> = {
   },
   autoscaling: {
     HorizontalPodAutoscaler: {
-      status: { desiredReplicas: 0, currentMetrics: null },
+      status: { desiredReplicas: 0 },
       defaults: defaultAutoscaler,
       validate: check.validateAutoscaler,
       validateUpdate: check.validateAutoscaler,

@@ -7,7 +7,7 @@ import { LOOPBACK } from '../auth/identity.ts';
 import type { Resource } from '../resource.ts';
 import { ApiError, type FieldError, invalid } from '../status.ts';
 import type { Key, Stored, Transaction } from '../store/store.ts';
-import { nameKindOf, printerOf, strategyOf, validateObjectMeta, validateObjectMetaUpdate } from './index.ts';
+import { convertOf, nameKindOf, printerOf, strategyOf, validateObjectMeta, validateObjectMetaUpdate } from './index.ts';
 import { type Case, cases } from './testdata/cases.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: recorded JSON
@@ -32,6 +32,11 @@ const tx: Transaction = {
   delete: () => undefined,
 };
 const store = { get: tx.get, list: () => ({ items: [], rv: 1, more: false }), count: () => 0 };
+
+const STORED: Record<string, string> = {
+  'events.k8s.io/Event': 'v1',
+  'autoscaling/HorizontalPodAutoscaler': 'autoscaling/v2',
+};
 
 /** The generic road, in small: what the handlers do around strategies and admission. */
 async function write(one: Case, given: KubeObject, old?: KubeObject): Promise<{ code: number; body: Any }> {
@@ -76,6 +81,14 @@ async function write(one: Case, given: KubeObject, old?: KubeObject): Promise<{ 
     if (errors.length) throw invalid(group, kind, object.metadata.name ?? '', errors);
     await admit('validate', attributes, plugins);
     commit(tx, attributes, plugins);
+    const convert = convertOf(group, kind);
+    if (convert) {
+      // Into the store and out again.
+      const [stored, served] = [STORED[`${group}/${kind}`] ?? object.apiVersion, object.apiVersion];
+      convert(object, stored);
+      convert(object, served);
+      strategy.defaults?.(object);
+    }
     return { code: old ? 200 : 201, body: object };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -4,7 +4,14 @@ import type { KindRules } from './kind.ts';
 import { defaultClaimSpec, defaultPodTemplate } from './pod/defaults.ts';
 import * as check from './workload-validation.ts';
 
+/** Counts a Deployment leaves out while they are zero, and other kinds do not. */
+function omitZeroCounts(status: Any): void {
+  for (const name of ['replicas', 'availableReplicas', 'observedGeneration'])
+    if (status?.[name] === 0) delete status[name];
+}
+
 function defaultDeployment(object: Any): void {
+  omitZeroCounts(object.status);
   const spec = ensure(object, 'spec');
   defaultTo(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 });
   const rollout = ensure(spec, 'strategy');

@@ -31,7 +31,7 @@ const selector = { matchLabels: labels };
 const resource =
   (group: string, version: string, kind: string, plural: string, namespaced = true) =>
   (name: string, rest: object, update?: (object: Body) => void): Case => ({
-    name: `${kind} ${name}`,
+    name: `${group === 'events.k8s.io' || (group === 'autoscaling' && version === 'v1') ? `${group}/${version} ` : ''}${kind} ${name}`,
     group,
     version,
     plural,
@@ -72,6 +72,8 @@ const ingressClass = resource('networking.k8s.io', 'v1', 'IngressClass', 'ingres
 const networkPolicy = resource('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies');
 const slice = resource('discovery.k8s.io', 'v1', 'EndpointSlice', 'endpointslices');
 const autoscaler = resource('autoscaling', 'v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers');
+const autoscalerV1 = resource('autoscaling', 'v1', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers');
+const newEvent = resource('events.k8s.io', 'v1', 'Event', 'events');
 const budget = resource('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets');
 const role = resource('rbac.authorization.k8s.io', 'v1', 'Role', 'roles');
 const clusterRole = resource('rbac.authorization.k8s.io', 'v1', 'ClusterRole', 'clusterroles', false);
@@ -461,6 +463,74 @@ export const cases: Case[] = [
   pod('add container', { spec: { containers: [container()] } }, (o) =>
     o.spec.containers.push({ ...o.spec.containers[0], name: 'd' }),
   ),
+  pod('zeros', {
+    metadata: meta('zeros', { labels: { role: '' }, annotations: {} }),
+    spec: {
+      hostNetwork: false,
+      hostPID: false,
+      nodeSelector: { role: '' },
+      priorityClassName: '',
+      subdomain: '',
+      automountServiceAccountToken: false,
+      volumes: [],
+      imagePullSecrets: null,
+      containers: [
+        container({
+          args: [],
+          stdin: false,
+          tty: false,
+          workingDir: '',
+          env: [{ name: 'E', value: '' }],
+          resources: { limits: {}, requests: { cpu: 0 } },
+          securityContext: { privileged: false },
+          livenessProbe: { exec: { command: ['x'] }, initialDelaySeconds: 0, periodSeconds: 0 },
+        }),
+      ],
+    },
+  }),
+  service('zeros', {
+    spec: {
+      externalName: '',
+      publishNotReadyAddresses: false,
+      selector: { role: '' },
+      ports: [{ name: '', port: 80, nodePort: 0, targetPort: 0 }],
+      externalIPs: [],
+    },
+  }),
+  withStatus(
+    deployment('zeros', {
+      spec: {
+        replicas: 0,
+        minReadySeconds: 0,
+        paused: false,
+        revisionHistoryLimit: 0,
+        selector: { matchLabels: labels, matchExpressions: [] },
+        template: template(),
+      },
+    }),
+    { replicas: 0, availableReplicas: 0, observedGeneration: 1 },
+  ),
+  autoscalerV1('plain', {
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x' }, maxReplicas: 3 },
+  }),
+  autoscalerV1('target', {
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x' },
+      maxReplicas: 3,
+      targetCPUUtilizationPercentage: 50,
+    },
+  }),
+  newEvent('plain', {
+    eventTime: '2024-01-02T03:04:05.000006Z',
+    regarding: { kind: 'Pod', name: 'x', namespace: 'oracle' },
+    reason: 'R',
+    action: 'A',
+    note: 'n',
+    type: 'Normal',
+    reportingController: 'example.com/c',
+    reportingInstance: 'i',
+  }),
+  newEvent('bad', { regarding: { namespace: 'other' }, type: 'Odd', deprecatedCount: 3 }),
   deployment('plain', { spec: { selector, template: template() } }),
   deployment('full', {
     metadata: meta('full', { labels, annotations: { a: 'b' } }),
