@@ -5,7 +5,7 @@ import { RbacAuthorizer } from '../auth/rbac.ts';
 import { certificateSigning } from './certificate-signing.ts';
 import { WRITE } from './loop.ts';
 import type { RequestedCertificate } from './signer-rules.ts';
-import { TestCluster } from './test-cluster.ts';
+import { TestCluster } from './testing/test-cluster.ts';
 
 /** A request in these tests is its own content as JSON; the real reading and signing is the vault's. */
 const signer = {

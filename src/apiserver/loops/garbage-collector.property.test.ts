@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { garbageCollector } from './garbage-collector.ts';
-import { configMap, namespace, ownerRef, TestCluster } from './test-cluster.ts';
+import { configMap, namespace, ownerRef, TestCluster } from './testing/test-cluster.ts';
 
 type Policy = 'Background' | 'Foreground' | 'Orphan';
 

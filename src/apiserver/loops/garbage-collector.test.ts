@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { garbageCollector } from './garbage-collector.ts';
-import { configMap, namespace, ownerRef, TestCluster } from './test-cluster.ts';
+import { configMap, namespace, ownerRef, TestCluster } from './testing/test-cluster.ts';
 
 let cluster: TestCluster;
 

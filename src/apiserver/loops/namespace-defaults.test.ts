@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { namespaceDefaults } from './namespace-defaults.ts';
-import { namespace, TestCluster } from './test-cluster.ts';
+import { namespace, TestCluster } from './testing/test-cluster.ts';
 
 let cluster: TestCluster;
 const ACCOUNT: KubeObject = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'n' } };

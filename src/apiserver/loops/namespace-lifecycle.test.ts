@@ -3,7 +3,7 @@ import type { Condition, KubeObject } from '../../api/object.ts';
 import { garbageCollector } from './garbage-collector.ts';
 import { namespaceDefaults } from './namespace-defaults.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
-import { configMap, namespace, TestCluster } from './test-cluster.ts';
+import { configMap, namespace, TestCluster } from './testing/test-cluster.ts';
 
 let cluster: TestCluster;
 const NS = namespace('n');

@@ -5,7 +5,7 @@ import { bootstrapObjects } from './bootstrap-objects.ts';
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { eventTtl } from './event-ttl.ts';
 import { startLoops } from './index.ts';
-import { namespace, TestCluster } from './test-cluster.ts';
+import { namespace, TestCluster } from './testing/test-cluster.ts';
 
 let cluster: TestCluster;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { TokenError } from '../auth/service-account-tokens.ts';
-import { namespace, TestCluster } from './test-cluster.ts';
+import { namespace, TestCluster } from './testing/test-cluster.ts';
 import { tokenSecrets } from './token-secrets.ts';
 
 let cluster: TestCluster;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { turn } from './loop.ts';
-import { ManualClock } from './test-cluster.ts';
+import { ManualClock } from './testing/test-cluster.ts';
 import { WorkQueue } from './work-queue.ts';
 
 async function idle(queue: WorkQueue): Promise<void> {

@@ -1,17 +1,17 @@
 /** For tests: a cluster without HTTP — store, kinds and operations are the real ones — and a clock set by hand. */
-import type { KubeObject } from '../../api/object.ts';
-import { type Clock, systemRandom } from '../../clock.ts';
-import { builtinPlugins } from '../admission/index.ts';
-import { RbacAuthorizer } from '../auth/rbac.ts';
-import { generateServiceAccountKey, loadServiceAccountKey } from '../auth/service-account-key.ts';
-import { ServiceAccountTokens } from '../auth/service-account-tokens.ts';
-import { operationsOn } from '../handlers/index.ts';
-import { Registry } from '../kinds/registry.ts';
-import type { DeleteOptions } from '../operations.ts';
-import type { Resource } from '../resource.ts';
-import { openStore } from '../store/sqlite-store.ts';
-import type { Loop, LoopContext } from './loop.ts';
-import { WRITE } from './loop.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import { type Clock, systemRandom } from '../../../clock.ts';
+import { builtinPlugins } from '../../admission/index.ts';
+import { RbacAuthorizer } from '../../auth/rbac.ts';
+import { generateServiceAccountKey, loadServiceAccountKey } from '../../auth/service-account-key.ts';
+import { ServiceAccountTokens } from '../../auth/service-account-tokens.ts';
+import { operationsOn } from '../../handlers/index.ts';
+import { Registry } from '../../kinds/registry.ts';
+import type { DeleteOptions } from '../../operations.ts';
+import type { Resource } from '../../resource.ts';
+import { openStore } from '../../store/sqlite-store.ts';
+import type { Loop, LoopContext } from '../loop.ts';
+import { WRITE } from '../loop.ts';
 
 export class ManualClock implements Clock {
   #now = Date.parse('2026-05-01T00:00:00Z');
