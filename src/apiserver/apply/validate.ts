@@ -1,4 +1,5 @@
 /** Whether a configuration fits its type; the texts are upstream's (structured-merge-diff typed/validate.go). */
+import { goPlain, goSyntax, goType } from '../patch/go-value.ts';
 import { showElement } from './path-element.ts';
 import { type ListType, type MapType, NOTHING, type Scalar, type Type } from './type.ts';
 import { childElement, childType, ItemError, isMap, itemElement, type JsonMap, shapeOf } from './value.ts';
@@ -8,22 +9,29 @@ export interface TypeProblem {
   message: string;
 }
 
-export function typeProblems(type: Type, value: unknown, path = ''): TypeProblem[] {
+export function typeProblems(type: Type, value: unknown): TypeProblem[] {
+  const problems: TypeProblem[] = [];
+  check(type, value, '', problems);
+  return problems;
+}
+
+function check(type: Type, value: unknown, path: string, problems: TypeProblem[]): void {
   switch (shapeOf(type, value)) {
     case 'map':
-      if (value === null) return [];
-      if (!isMap(value)) return [{ path, message: `expected map, got ${describe(value)}` }];
-      return mapProblems(type.map as MapType, value, path);
+      if (isMap(value)) checkMap(type.map as MapType, value, path, problems);
+      else if (value !== null) problems.push({ path, message: `expected map, got ${describe(value)}` });
+      break;
     case 'list':
-      if (value === null) return [];
-      if (!Array.isArray(value)) return [{ path, message: `expected list, got ${describe(value)}` }];
-      return listProblems(type.list as ListType, value, path);
+      if (Array.isArray(value)) checkList(type.list as ListType, value, path, problems);
+      else if (value !== null) problems.push({ path, message: `expected list, got ${describe(value)}` });
+      break;
     case 'scalar': {
       const message = scalarProblem(type.scalar as Scalar, value);
-      return message ? [{ path, message }] : [];
+      if (message) problems.push({ path, message });
+      break;
     }
     default:
-      return [{ path, message: 'schema error: invalid atom: inlined' }];
+      problems.push({ path, message: 'schema error: invalid atom: inlined' });
   }
 }
 
@@ -33,25 +41,21 @@ export function showProblems(problems: TypeProblem[]): string {
   return texts.length === 1 ? (texts[0] as string) : ['errors:', ...texts.map((text) => `  ${text}`)].join('\n');
 }
 
-function mapProblems(map: MapType, value: JsonMap, path: string): TypeProblem[] {
-  const problems: TypeProblem[] = [];
+function checkMap(map: MapType, value: JsonMap, path: string, problems: TypeProblem[]): void {
   for (const key in value) {
     const child = value[key];
     if (child === undefined) continue;
-    const field = map.fields.get(key);
-    const at = path + showElement(childElement(field, key));
+    const at = path + showElement(childElement(map.fields.get(key), key));
     const type = childType(map, key);
     if (type === NOTHING) {
       problems.push({ path: at, message: 'field not declared in schema' });
-      break;
+      return;
     }
-    problems.push(...typeProblems(type, child, at));
+    check(type, child, at, problems);
   }
-  return problems;
 }
 
-function listProblems(list: ListType, items: unknown[], path: string): TypeProblem[] {
-  const problems: TypeProblem[] = [];
+function checkList(list: ListType, items: unknown[], path: string, problems: TypeProblem[]): void {
   const seen = new Set<string>();
   for (let i = 0; i < items.length; i++) {
     let element = `i:${i}`;
@@ -61,14 +65,13 @@ function listProblems(list: ListType, items: unknown[], path: string): TypeProbl
       } catch (error) {
         if (!(error instanceof ItemError)) throw error;
         problems.push({ path, message: `element ${i}: ${error.message}` });
-        return problems;
+        return;
       }
       if (seen.has(element)) problems.push({ path, message: `duplicate entries for key ${showElement(element)}` });
       seen.add(element);
     }
-    problems.push(...typeProblems(list.item, items[i], path + showElement(element)));
+    check(list.item, items[i], path + showElement(element), problems);
   }
-  return problems;
 }
 
 function scalarProblem(scalar: Scalar, value: unknown): string | undefined {
@@ -85,44 +88,11 @@ function scalarProblem(scalar: Scalar, value: unknown): string | undefined {
   }
 }
 
-function goType(value: unknown): string {
-  if (typeof value === 'string') return 'string';
-  if (typeof value === 'boolean') return 'bool';
-  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
-}
-
 /** A value as Go's %v prints the wrapper upstream holds it in. */
 function describe(value: unknown): string {
   return `&{${goPlain(value)}}`;
 }
 
-function goPlain(value: unknown): string {
-  if (value === null) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(goPlain).join(' ')}]`;
-  if (typeof value === 'object') {
-    const map = value as JsonMap;
-    return `map[${Object.keys(map)
-      .sort()
-      .map((key) => `${key}:${goPlain(map[key])}`)
-      .join(' ')}]`;
-  }
-  return String(value);
-}
-
 function describeGoSyntax(value: unknown): string {
   return `&value.valueUnstructured{Value:${goSyntax(value)}}`;
-}
-
-function goSyntax(value: unknown): string {
-  if (value === null) return 'interface {}(nil)';
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
-  if (typeof value === 'object') {
-    const map = value as JsonMap;
-    return `map[string]interface {}{${Object.keys(map)
-      .sort()
-      .map((key) => `${JSON.stringify(key)}:${goSyntax(map[key])}`)
-      .join(', ')}}`;
-  }
-  return String(value);
 }

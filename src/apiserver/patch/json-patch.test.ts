@@ -75,6 +75,11 @@ describe('json patch', () => {
     ]);
   });
 
+  it('does not let copies of copies grow without end', () => {
+    const operations = Array(60).fill({ op: 'copy', from: '/a', path: '/a/b/-' });
+    expect(failure(() => applyJsonPatch(doc, operations))).toContain(422);
+  });
+
   it('adds a key called __proto__ as a key', () => {
     const result = applyJsonPatch({}, [{ op: 'add', path: '/__proto__', value: { polluted: true } }]) as object;
     expect(Object.hasOwn(result, '__proto__')).toBe(true);

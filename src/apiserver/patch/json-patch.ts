@@ -8,6 +8,8 @@ import { jsonKind } from './go-value.ts';
 import { unprocessable } from './patch-error.ts';
 
 const MAX_OPERATIONS = 10_000;
+/** Copies of copies double the document each time; the real server stops there, too. */
+const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 type JsonMap = Record<string, unknown>;
 type Container = JsonMap | unknown[];
@@ -28,8 +30,17 @@ export function applyJsonPatch(doc: unknown, operations: unknown): unknown {
     );
   }
   let result = clone(doc) as Container;
-  for (const operation of checked) result = run(result, operation);
+  let copied = 0;
+  for (const operation of checked) {
+    if (operation.op === 'copy') copied += sizeAt(result, operation.from);
+    if (copied > MAX_COPIED_BYTES) throw unprocessable();
+    result = run(result, operation);
+  }
   return result;
+}
+
+function sizeAt(doc: Container, pointer: string | undefined): number {
+  return JSON.stringify(read(...find(doc, pointer)) ?? null).length;
 }
 
 function check(operations: unknown): Operation[] {

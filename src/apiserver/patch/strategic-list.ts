@@ -30,17 +30,21 @@ export function mergeLists(
   if (original.length === 0 && patch.length === 0) return original;
   const kind = itemKind(original, patch);
   if (kind !== 'map') {
-    if (deletes) return original.filter((item) => !patch.includes(item));
+    if (deletes) {
+      const gone = new Set(patch);
+      return original.filter((item) => !gone.has(item));
+    }
     return arrange(deduplicate([...original, ...patch]), patch, original, meta.mergeKey, kind);
   }
   const { mergeKey } = meta;
   if (!mergeKey) throw plainError(`cannot merge lists without merge key for ${meta.inner?.type ?? 'Struct'}`);
   const special = takeSpecial(original as JsonMap[], patch as JsonMap[], mergeKey);
   const merged = [...special.original];
+  const known = positions(merged, mergeKey);
   for (const item of special.patch) {
     if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
-    const at = find(merged, mergeKey, item[mergeKey]);
-    if (at < 0) merged.push(item);
+    const at = known.get(item[mergeKey]);
+    if (at === undefined) known.set(item[mergeKey], merged.push(item) - 1);
     else merged[at] = mergeMaps(merged[at] as JsonMap, item, meta.inner);
   }
   return arrange(merged, special.patch, special.original, mergeKey, kind);
@@ -53,7 +57,7 @@ function takeSpecial(
   mergeKey: string,
 ): { original: JsonMap[]; patch: JsonMap[] } {
   const ordinary: JsonMap[] = [];
-  let kept = original;
+  const deleted = new Set<unknown>();
   let replace = false;
   for (const item of patch) {
     if (!Object.hasOwn(item, DIRECTIVE)) {
@@ -63,7 +67,7 @@ function takeSpecial(
     switch (item[DIRECTIVE]) {
       case 'delete':
         if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
-        kept = kept.filter((other) => other[mergeKey] !== item[mergeKey]);
+        deleted.add(item[mergeKey]);
         break;
       case 'replace':
         replace = true;
@@ -74,7 +78,9 @@ function takeSpecial(
         throw plainError(`unknown patch type: ${goPlain(item[DIRECTIVE])} in map: ${goPlain(item)}`);
     }
   }
-  return replace ? { original: ordinary, patch: [] } : { original: kept, patch: ordinary };
+  if (replace) return { original: ordinary, patch: [] };
+  const isKept = (item: JsonMap) => !(Object.hasOwn(item, mergeKey) && deleted.has(item[mergeKey]));
+  return { original: original.filter(isKept), patch: ordinary };
 }
 
 /** Carries out every `$setElementOrder/x` together with the patch's list x, and takes both out of the patch. */
@@ -146,57 +152,68 @@ function sameItem(item: unknown, other: unknown, mergeKey: string): boolean {
  * the server has stays before what it stood before.
  */
 function arrange(merged: unknown[], order: unknown[], live: unknown[], mergeKey: string, kind: string): unknown[] {
-  const named: unknown[] = [];
-  const others: unknown[] = [];
-  for (const item of merged) (isIn(order, item, mergeKey) ? named : others).push(item);
-  const position = (list: unknown[], item: unknown) => {
-    const value = kind === 'map' ? (item as JsonMap)[mergeKey] : item;
-    return kind === 'map' ? find(list, mergeKey, value) : list.indexOf(value);
-  };
-  sortBy(named, (item) => position(order, item));
-  sortBy(others, (item) => position(live, item));
+  const key = mergeKey || kind === 'map' ? mergeKey : undefined;
+  const inOrder = positions(order, key);
+  const inLive = positions(live, key);
+  const identityOf = (item: unknown) => (key === undefined ? item : keyValue(item, key));
+  const isNamed = (item: unknown) => inOrder.has(identityOf(item));
+  const named = sortBy(merged.filter(isNamed), (item) => inOrder.get(identityOf(item)));
+  const others = sortBy(
+    merged.filter((item) => !isNamed(item)),
+    (item) => inLive.get(identityOf(item)),
+  );
   const out: unknown[] = [];
   let i = 0;
   for (const item of named) {
-    const at = position(live, item);
-    while (i < others.length && at >= 0) {
-      const other = position(live, others[i]);
-      if (other < 0 || other >= at) break;
-      out.push(others[i++]);
-    }
+    const at = inLive.get(identityOf(item)) ?? -1;
+    while (i < others.length && (inLive.get(identityOf(others[i])) ?? at) < at) out.push(others[i++]);
     out.push(item);
   }
   return [...out, ...others.slice(i)];
 }
 
-function isIn(order: unknown[], item: unknown, mergeKey: string): boolean {
-  if (!mergeKey) return order.includes(item);
+function keyValue(item: unknown, mergeKey: string): unknown {
   if (!isMap(item)) throw badType('map', item);
   if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
-  return find(order, mergeKey, item[mergeKey]) >= 0;
+  return item[mergeKey];
 }
 
-/** Items without a rank go to the front, one by one, as upstream's comparison makes them. */
-function sortBy(list: unknown[], rank: (item: unknown) => number): void {
-  const ranked: { item: unknown; rank: number }[] = [];
-  for (const item of list) {
-    const own = rank(item);
-    let at = ranked.length;
-    while (at > 0 && isBefore(own, (ranked[at - 1] as { rank: number }).rank)) at--;
-    ranked.splice(at, 0, { item, rank: own });
+/** Where each key (or scalar, without one) first occurs. */
+function positions(list: unknown[], mergeKey: string | undefined): Map<unknown, number> {
+  const found = new Map<unknown, number>();
+  list.forEach((item, i) => {
+    const value = mergeKey === undefined ? item : keyValue(item, mergeKey);
+    if (!found.has(value)) found.set(value, i);
+  });
+  return found;
+}
+
+interface Ranked {
+  item: unknown;
+  /** -1: none. */
+  rank: number;
+}
+
+/** Items without a rank go to the front one by one, as upstream's comparison makes them in lists of up to 20 items. */
+function sortBy(list: unknown[], rank: (item: unknown) => number | undefined): unknown[] {
+  const ranked: Ranked[] = list.map((item) => ({ item, rank: rank(item) ?? -1 }));
+  if (ranked.length <= 20 && ranked.some((each) => each.rank < 0)) insertionSort(ranked);
+  else ranked.sort((a, b) => a.rank - b.rank);
+  return ranked.map(({ item }) => item);
+}
+
+function insertionSort(ranked: Ranked[]): void {
+  for (let i = 1; i < ranked.length; i++) {
+    const one = ranked[i] as Ranked;
+    let at = i;
+    while (at > 0 && isBefore(one.rank, (ranked[at - 1] as Ranked).rank)) at--;
+    ranked.splice(i, 1);
+    ranked.splice(at, 0, one);
   }
-  list.splice(0, list.length, ...ranked.map(({ item }) => item));
 }
 
 function isBefore(a: number, b: number): boolean {
   return a < 0 || b < 0 || a < b;
-}
-
-function find(list: unknown[], mergeKey: string, value: unknown): number {
-  return list.findIndex((item, i) => {
-    if (!isMap(item)) throw plainError(`value for key ${i} is not a map`);
-    return Object.hasOwn(item, mergeKey) && item[mergeKey] === value;
-  });
 }
 
 /** Upstream puts the last item in place of a repeated one instead of closing the gap; the order is settled later. */
