@@ -70,7 +70,7 @@ describe('upstream Cluster API core on a bare kube-apiserver', () => {
   test('clusterctl describes it', async () => {
     const env = { ...process.env, KUBECONFIG: management.env.KUBECONFIG as string, HOME: '/nonexistent', XDG_CONFIG_HOME: '/nonexistent', CLUSTERCTL_DISABLE_VERSIONCHECK: 'true' };
     expect(await run(program('cluster-api', 'clusterctl'), ['version', '-o', 'short'], { env })).toContain(clusterApiVersion);
-    expect(await run(program('cluster-api', 'clusterctl'), ['describe', 'cluster', 'nest'], { env, timeoutMs: 60_000 })).toContain('NestCluster/nest');
+    expect(await run(program('cluster-api', 'clusterctl'), ['describe', 'cluster', 'nest'], { env, timeoutMs: 60_000 })).toContain('NestCluster default/nest');
   });
 
   test('delete takes the infrastructure with it', async () => {

@@ -1,10 +1,11 @@
-/** The remote object store and the informer against a real kube-apiserver. */
+/** The object store, informers and what controllers write with, against a real kube-apiserver. */
 import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
 import { acquire } from '../bed/services/service.ts';
+import { controllerConformance } from '../conformance/object-store/controllers.ts';
 import { informerConformance } from '../conformance/object-store/informer.ts';
 import { objectStoreConformance } from '../conformance/object-store/object-store.ts';
 
-objectStoreConformance('remote, kube-apiserver', async () => {
+async function makeStore() {
   const api = await acquire('kube-apiserver');
   const store = new RemoteStore({ connection: await loadKubeconfig({ file: api.env.KUBECONFIG }) });
   return {
@@ -16,7 +17,10 @@ objectStoreConformance('remote, kube-apiserver', async () => {
       await api.release();
     },
   };
-});
+}
+
+objectStoreConformance('remote, kube-apiserver', makeStore);
+controllerConformance('remote, kube-apiserver', makeStore);
 
 informerConformance('kube-apiserver', async () => {
   const api = await acquire('kube-apiserver');

@@ -7,7 +7,7 @@ import { bedEnvironment, program } from '../environment.ts';
 import { dockerFolder } from '../paths.ts';
 import { run, sleep, tryRun, waitFor } from '../process.ts';
 import { killCgroup, removeFirewallChains, removeInterfaces, unmountBelow } from './kernel.ts';
-import { killMarked, marked } from './mark.ts';
+import { killInstance, processesOf } from './mark.ts';
 import type { ServiceKind, ServiceState } from './service.ts';
 
 const bridge = 'rookery0';
@@ -77,10 +77,10 @@ export const docker: ServiceKind = {
     const socket = join(folder, 'docker.sock');
     if (existsSync(socket) && (await answers(socket))) {
       await removeContents({ ...process.env, DOCKER_HOST: `unix://${socket}` }).catch(() => {}); // what resists is removed by force below
-      killMarked(folder, 'SIGTERM');
-      for (let i = 0; i < 50 && marked(folder).length > 0; i++) await sleep(200);
+      killInstance(folder, 'SIGTERM');
+      for (let i = 0; i < 50 && processesOf(folder).length > 0; i++) await sleep(200);
     }
-    killMarked(folder);
+    killInstance(folder);
     await killCgroup(cgroup);
     await unmountBelow([dockerFolder, folder]);
     await removeInterfaces(bridge);

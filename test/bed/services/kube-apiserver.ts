@@ -6,7 +6,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { program } from '../environment.ts';
 import { waitFor } from '../process.ts';
-import { killMarked } from './mark.ts';
+import { killInstance } from './mark.ts';
 import { freePorts } from './port.ts';
 import type { ServiceContext, ServiceKind, ServiceState } from './service.ts';
 
@@ -75,6 +75,6 @@ export const kubeApiserver: ServiceKind = {
   healthy: async ({ env }) => readyz(env.KUBE_SERVER as string, env.KUBE_TOKEN as string),
   async stop(folder) {
     // Nothing of it is kept, so there is nothing to be gentle with.
-    killMarked(folder);
+    killInstance(folder);
   },
 };

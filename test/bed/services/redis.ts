@@ -1,7 +1,7 @@
 // A Redis of one's own: nothing on disk, loopback only.
 import { connect } from 'node:net';
 import { waitFor } from '../process.ts';
-import { killMarked } from './mark.ts';
+import { killInstance } from './mark.ts';
 import { freePorts } from './port.ts';
 import type { ServiceKind } from './service.ts';
 
@@ -30,6 +30,6 @@ export const redis: ServiceKind = {
   },
   healthy: async (state) => ping(Number(new URL(state.env.REDIS_URL as string).port)),
   async stop(folder) {
-    killMarked(folder, 'SIGTERM');
+    killInstance(folder);
   },
 };

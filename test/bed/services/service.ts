@@ -11,7 +11,7 @@ import { startTime } from '../process.ts';
 import { clusterApi } from './cluster-api.ts';
 import { docker } from './docker.ts';
 import { kubeApiserver } from './kube-apiserver.ts';
-import { instanceMark, killMarked } from './mark.ts';
+import { instanceMark, killInstance, writeDown } from './mark.ts';
 import { redis } from './redis.ts';
 
 export interface ServiceState {
@@ -79,7 +79,7 @@ export function liveLeases(folder: string): string[] {
 
 export async function stopInstance(folder: string): Promise<void> {
   await kindOf(folder).stop(folder, readState(folder));
-  killMarked(folder);
+  killInstance(folder);
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -110,6 +110,7 @@ async function startInstance(kind: ServiceKind, folder: string, say: (line: stri
       // The service has a process group of its own: ctrl-c in a terminal is for the suite, not for the engine.
       const child = spawn(program, [...args], { detached: true, env, cwd: folder, stdio: ['ignore', log, log] });
       child.on('error', (error) => say(`${program}: ${error.message}`));
+      if (child.pid) writeDown(folder, child.pid);
       child.unref();
     },
   };
