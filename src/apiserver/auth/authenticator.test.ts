@@ -114,6 +114,11 @@ test('a CN that looks like more fields stays one name', async () => {
   expect(certified(certificate)).toMatchObject({ user: 'jane,O=system:masters', groups: ['system:authenticated'] });
 });
 
+test('of several common names the last one counts', async () => {
+  const certificate = await issue(ca, 'CN=system:admin, CN=jane', CLIENT_AUTH);
+  expect(certified(certificate).user).toBe('jane');
+});
+
 test('a certificate of another tenant’s CA, of the wrong purpose or without a name is 401', async () => {
   const other = await makeCa('CN=tenant-ca');
   for (const bad of [

@@ -40,7 +40,8 @@ export function certifiedIdentity(
     throw new CertificateError('x509: certificate specifies an incompatible key usage');
   }
   const subject = certificate.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
-  const user = list(subject.CN)[0];
+  // The last one, as Go reads names: whoever checked a signing request before looked at that one.
+  const user = list(subject.CN).at(-1);
   if (!user) throw new CertificateError('x509: certificate names no user: its subject has no common name');
   return {
     identity: {
