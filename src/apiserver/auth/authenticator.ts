@@ -12,7 +12,7 @@ import { type Impersonation, impersonate } from './impersonation.ts';
 import { INVALID_TOKEN, type ServiceAccountTokens, TokenError, type VerifiedToken } from './service-account-tokens.ts';
 
 const CACHE_MS = 10_000;
-const CACHE_SIZE = 1000;
+const CACHE_SIZE = 256;
 
 export interface RequestFacts {
   /** The Authorization header as sent. */
