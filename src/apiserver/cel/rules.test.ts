@@ -178,6 +178,17 @@ describe('failures', () => {
     expect(texts({ a: 'worse', b: '2' }, schema, { a: 'bad', b: '1' })).toHaveLength(1);
   });
 
+  it.each([
+    'sets.equivalent(self, self)',
+    'self.distinct().size() > 0',
+    'self.map(x, self.map(y, x + y)).size() > 0',
+    'lists.range(1000000000).size() > 0',
+  ])('ends %s on long lists', (rule) => {
+    const schema = object({ l: withRules({ type: 'array', items: { type: 'integer' } }, rule) });
+    const [error] = texts({ l: Array.from({ length: 5000 }, (_, i) => i) }, schema);
+    expect(error).toContain('running out of cost budget');
+  });
+
   it('ends expensive evaluations', () => {
     const list: Schema = { type: 'array', items: { type: 'integer' } };
     const schema = object({ l: withRules(list, 'self.all(x, self.all(y, self.exists(z, x + y + z >= 0)))') });

@@ -14,10 +14,33 @@ export const NONE = Symbol('none');
 /** The element of the old list with the same keys; lists without keys have no memory of their elements. */
 export function sameKey(list: unknown[], item: unknown, keys: string[]): unknown {
   if (!isMap(item) || keys.length === 0 || !keys.every((key) => isScalar(item[key]))) return NONE;
+  if (list.length > LINEAR) return indexOf(list, keys).get(keyText(item, keys)) ?? NONE;
   for (const candidate of list) {
     if (isMap(candidate) && keys.every((key) => candidate[key] === item[key])) return candidate;
   }
   return NONE;
+}
+
+/** Longer lists are looked up by key, else matching two of them would be quadratic. */
+const LINEAR = 16;
+const indexes = new WeakMap<unknown[], Map<string, Json>>();
+
+function indexOf(list: unknown[], keys: string[]): Map<string, Json> {
+  let index = indexes.get(list);
+  if (index === undefined) {
+    index = new Map();
+    for (const item of list) {
+      if (!isMap(item)) continue;
+      const text = keyText(item, keys);
+      if (!index.has(text)) index.set(text, item);
+    }
+    indexes.set(list, index);
+  }
+  return index;
+}
+
+function keyText(item: Json, keys: string[]): string {
+  return JSON.stringify(keys.map((key) => item[key]));
 }
 
 function isMap(value: unknown): value is Json {

@@ -1,5 +1,6 @@
 /** Kubernetes' list functions and the `sets` extension. */
 import type { Library } from '../engine.ts';
+import { chargeElements } from '../meter.ts';
 
 type List = unknown[] | Set<unknown>;
 
@@ -73,13 +74,22 @@ export function registerLists(library: Library): void {
     )
     .add('list<T>.reverse(): list<T>', (list: List) => array(list).toReversed())
     .add('list<T>.distinct(): list<T>', (list: List) =>
-      array(list).filter((v, i, all) => all.findIndex((u) => sameValue(u, v)) === i),
+      array(list).filter((v, i, all) => {
+        chargeElements(i);
+        return all.findIndex((u) => sameValue(u, v)) === i;
+      }),
     );
   library.namespace('lists', {
-    'range(int): list<int>': (size: bigint) =>
-      size > 10_000n ? library.fail('range is too long') : Array.from({ length: Number(size) }, (_, i) => BigInt(i)),
+    'range(int): list<int>': (size: bigint) => {
+      chargeElements(Number(size));
+      return Array.from({ length: Number(size) }, (_, i) => BigInt(i));
+    },
   });
-  const has = (list: List, value: unknown) => array(list).some((v) => sameValue(v, value));
+  const has = (list: List, value: unknown) => {
+    const all = array(list);
+    chargeElements(all.length);
+    return all.some((v) => sameValue(v, value));
+  };
   library.namespace('sets', {
     'contains(list, list): bool': (a: List, b: List) => array(b).every((v) => has(a, v)),
     'intersects(list, list): bool': (a: List, b: List) => array(b).some((v) => has(a, v)),

@@ -1,11 +1,12 @@
 /** What CEL's strings extension (version 2) has and cel-js has not. */
 import type { Library } from '../engine.ts';
+import { chargeCharacters } from '../meter.ts';
 import { array } from './lists.ts';
 
 export function registerStrings(library: Library): void {
   library
     .add('string.replace(string, string): string', (text: string, from: string, to: string) =>
-      text.replaceAll(from, () => to),
+      replaceSome(text, from, to, -1),
     )
     .add('string.replace(string, string, int): string', (text: string, from: string, to: string, limit: bigint) =>
       replaceSome(text, from, to, Number(limit)),
@@ -21,6 +22,9 @@ export function registerStrings(library: Library): void {
 }
 
 function replaceSome(text: string, from: string, to: string, limit: number): string {
+  // An empty pattern is found between all characters: what comes out may be much longer than what goes in.
+  const found = from === '' ? text.length + 1 : text.split(from).length - 1;
+  chargeCharacters((limit < 0 ? found : Math.min(found, limit)) * to.length);
   if (limit < 0) return text.replaceAll(from, () => to);
   let rest = text;
   let out = '';
