@@ -78,6 +78,7 @@ test('pods go first; the rest stays until they are gone', async () => {
   await cluster.delete(NS);
   await cluster.until(() => condition('NamespaceContentRemaining')?.status === 'True');
   expect(cluster.get(held)?.metadata.deletionTimestamp).toBeDefined();
+  expect(cluster.get(config)).toBeDefined();
   expect(cluster.get(config)?.metadata.deletionTimestamp).toBeUndefined();
   await cluster.merge(held, { metadata: { finalizers: null } });
   await gone();
