@@ -11,6 +11,8 @@ import { validateEphemeralContainersUpdate, validatePodUpdate } from './update-v
 import { validatePod, validatePodOnly } from './validation.ts';
 
 function prepareCreate(pod: Any, context: WriteContext): void {
+  // Limits count as requests, also when nobody has filled in defaults yet.
+  defaultPod(pod);
   pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) };
   if (items(pod.spec?.schedulingGates).length) {
     pod.status.conditions = [

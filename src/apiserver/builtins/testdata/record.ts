@@ -86,6 +86,6 @@ for (const one of cases) {
     ...(printed ? { table: printed } : {}),
   };
 }
-const file = new URL('./answers.json', import.meta.url);
+const file = process.argv[2] ?? new URL('./answers.json', import.meta.url);
 writeFileSync(file, `${JSON.stringify(recorded, null, 1)}\n`);
 process.stdout.write(`${Object.keys(recorded).length} answers\n`);
