@@ -45,11 +45,12 @@ export function isAlive(state: State): boolean {
   return startTime(state.pid) === state.pidStartedAt;
 }
 
-/** Field 22 of /proc/<pid>/stat; empty where there is no /proc. */
+/** Field 22 of /proc/<pid>/stat; empty where there is no /proc, `dead` for a zombie nobody has reaped. */
 function startTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? 'dead' : (fields[19] ?? '');
   } catch {
     return '';
   }
