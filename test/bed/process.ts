@@ -10,6 +10,8 @@ export interface RunOptions {
   readonly input?: string | Buffer;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Show the output while it comes. */
+  readonly echo?: boolean;
   /** Builds are long and shared machines are busy: give way to whoever is waiting for an answer. */
   readonly nice?: number;
 }
@@ -20,10 +22,13 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-/** Runs a program to its end. Its whole process group is killed on time-out or abort, so that no grandchild stays. */
+/**
+ * Runs a program to its end. Its whole process group is killed on time-out or abort, so that no grandchild stays, and the
+ * kernel kills it when we die without a word: a create that goes on after its suite was killed would disturb the next one.
+ */
 export async function tryRun(program: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  const [file, argv] = options.nice ? ['nice', ['-n', String(options.nice), program, ...args]] : [program, [...args]];
-  const child = spawn(file, argv, { cwd: options.cwd, env: options.env ?? process.env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const gentle = options.nice ? ['nice', '-n', String(options.nice)] : [];
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...gentle, program, ...args], { cwd: options.cwd, env: options.env ?? process.env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   const log = options.log ? createWriteStream(options.log, { flags: 'a' }) : undefined;
   log?.write(`$ ${[program, ...args].join(' ')}\n`);
   const out: Buffer[] = [];
@@ -31,10 +36,12 @@ export async function tryRun(program: string, args: readonly string[], options: 
   child.stdout.on('data', (chunk: Buffer) => {
     out.push(chunk);
     log?.write(chunk);
+    if (options.echo) process.stdout.write(chunk);
   });
   child.stderr.on('data', (chunk: Buffer) => {
     err.push(chunk);
     log?.write(chunk);
+    if (options.echo) process.stderr.write(chunk);
   });
   child.stdin.on('error', () => {}); // the program may end without reading its input
   child.stdin.end(options.input ?? '');

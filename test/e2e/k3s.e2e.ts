@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scratch } from '../bed/cache.ts';
 import { k3sVersion } from '../bed/catalog.ts';
 import { waitFor } from '../bed/process.ts';
 import { dnsWorks, podRuns, volumeKeeps } from './support/checks.ts';
@@ -11,11 +11,12 @@ import { Kubectl } from './support/kubectl.ts';
 const name = 'bed-k3s';
 
 describe('k3s in a container', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rookery-bed-k3s-'));
+  const folder = scratch('k3s');
   const kubectl = new Kubectl(join(folder, 'kubeconfig'));
   let docker: Engine;
   beforeAll(async () => {
     docker = await engine('k3s-image');
+    await docker.clear(name);
   });
   afterAll(async () => {
     await docker?.try('docker', 'rm', '-f', '-v', name);

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scratch } from '../bed/cache.ts';
 import { kubernetesVersion } from '../bed/catalog.ts';
 import { dnsWorks, podRuns, volumeKeeps } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
@@ -10,11 +10,12 @@ import { Kubectl } from './support/kubectl.ts';
 const name = 'bed-kind';
 
 describe('kind', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rookery-bed-kind-'));
+  const folder = scratch('kind');
   const kubectl = new Kubectl(join(folder, 'kubeconfig'));
   let docker: Engine;
   beforeAll(async () => {
     docker = await engine('node-image');
+    await docker.clear(name);
   });
   afterAll(async () => {
     await docker?.try('kind', 'delete', 'cluster', '--name', name, '--kubeconfig', kubectl.kubeconfig);

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { scratch } from '../bed/cache.ts';
 import { kubernetesVersion } from '../bed/catalog.ts';
 import { type Machine, type MachineNetwork, machineNetwork } from '../bed/services/machine.ts';
 import { dnsWorks, networkWorks, podRuns, volumeKeeps } from './support/checks.ts';
@@ -30,7 +30,7 @@ const initConfiguration = (): string =>
     .join('---\n');
 
 describe('kubeadm on two machines, over ssh', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rookery-bed-kubeadm-'));
+  const folder = scratch('kubeadm');
   const kubectl = new Kubectl(join(folder, 'kubeconfig'));
   let docker: Engine;
   let machines: MachineNetwork;
@@ -38,6 +38,7 @@ describe('kubeadm on two machines, over ssh', () => {
   let second: Machine;
   beforeAll(async () => {
     docker = await engine('node-image');
+    await docker.clear(network);
     machines = await machineNetwork(network, `rookery-bed/node:${kubernetesVersion}`, docker.variables);
     [first, second] = await Promise.all([machines.add('one', { publish: [6443] }), machines.add('two')]);
   });

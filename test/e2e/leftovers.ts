@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dockerFolder, runFolder } from '../bed/paths.ts';
 import { run, tryRun } from '../bed/process.ts';
+import { liveLeases } from '../bed/services/service.ts';
 
 export async function leftovers(): Promise<string[]> {
   const found: string[] = [];
@@ -20,6 +21,9 @@ export async function leftovers(): Promise<string[]> {
   for (const family of ['iptables', 'ip6tables']) {
     const rules = (await tryRun(`${family}-save`, [])).stdout.split('\n').filter((line) => line.startsWith('-A') || line.startsWith(':DOCKER'));
     for (const rule of rules) found.push(`${family} rule ${rule}`);
+  }
+  for (const name of existsSync(runFolder) ? readdirSync(runFolder) : []) {
+    if (liveLeases(`${runFolder}/${name}`).length === 0) found.push(`service ${name} that nobody holds`);
   }
   const containers = `${dockerFolder}/containers`;
   if (existsSync(containers)) for (const id of readdirSync(containers)) found.push(`container ${id.slice(0, 12)}`);

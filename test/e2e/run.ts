@@ -4,10 +4,10 @@
 //   EXCUSE               names of suites or parts that may be missing
 //   BED_DEADLINE         epoch seconds: nothing is built after that; what is missing then is named, without failing
 //   E2E_DEADLINE         epoch seconds: no suite is begun after that, and a running one is stopped
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Outcome } from '../bed/build.ts';
+import { scratch } from '../bed/cache.ts';
 import { closure } from '../bed/catalog.ts';
 import { withLock } from '../bed/lock.ts';
 import { runFolder } from '../bed/paths.ts';
@@ -27,13 +27,11 @@ interface Count {
 
 /** Runs one suite in a process of its own, so that a suite that hangs can be stopped without losing the others. */
 async function runSuite(suite: Suite, until: number | undefined): Promise<Count> {
-  const folder = mkdtempSync(join(tmpdir(), 'rookery-e2e-'));
+  const folder = scratch('e2e');
   const report = join(folder, 'report.json');
   const limit = Math.min(15 * 60_000, until ? until - Date.now() : Number.POSITIVE_INFINITY);
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/e2e/vitest.config.ts', '--reporter=verbose', '--reporter=json', `--outputFile=${report}`, `${suite.name}.e2e.ts`];
-  const result = await tryRun(process.execPath, args, { timeoutMs: limit, env: { ...process.env, NO_COLOR: '1' } });
-  process.stdout.write(result.stdout);
-  process.stderr.write(result.stderr);
+  const result = await tryRun(process.execPath, args, { timeoutMs: limit, echo: true, env: { ...process.env, NO_COLOR: '1' } });
   try {
     const { numPassedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8')) as { numPassedTests: number; numTotalTests: number };
     // Tests that a failure kept from running did not pass either.
@@ -101,5 +99,7 @@ async function main(): Promise<number> {
   return total.failed === 0 ? 0 : 1;
 }
 
+// An end by signal must still be an end: the children, in groups of their own, would otherwise go on.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 // Two runs at once would use the same cluster names: the second waits.
 process.exitCode = await withLock('e2e', main, () => say('another e2e run is under way; waiting for it'));

@@ -21,6 +21,7 @@ describe('the bed’s own services', () => {
   let machines: MachineNetwork | undefined;
   beforeAll(async () => {
     docker = await engine('node-image');
+    await docker.clear('bed-hosts');
   });
   afterAll(async () => {
     await machines?.remove();

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { folderOf } from '../bed/cache.ts';
+import { folderOf, scratch } from '../bed/cache.ts';
 import { kubernetesVersion, vclusterVersion } from '../bed/catalog.ts';
 import { program } from '../bed/environment.ts';
 import { run, waitFor } from '../bed/process.ts';
@@ -14,7 +13,7 @@ import { type K3d, k3d } from './support/k3d.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { pod } from './support/workload.ts';
 
-const host = 'bedhost';
+const host = 'bed-host';
 const name = 'inner';
 const namespace = 'team';
 const values = {
@@ -34,13 +33,14 @@ const values = {
 };
 
 describe('vcluster in a k3d cluster', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rookery-bed-vcluster-'));
+  const folder = scratch('vcluster');
   const inner = new Kubectl(join(folder, 'kubeconfig'));
   let docker: Engine;
   let outer: K3d;
   let tunnel: Forward | undefined;
   beforeAll(async () => {
     docker = await engine('k3s-image', 'vcluster-images');
+    await docker.clear(`k3d-${host}`);
     outer = k3d(docker, host);
     await outer.create();
     await outer.kubectl.untilReady(1);

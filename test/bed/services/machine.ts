@@ -1,8 +1,8 @@
 // Machines that are containers of the node image: systemd, sshd, containerd, kubeadm. What a person would get from a cloud,
 // reached over ssh, on a network of the bed's own.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratch } from '../cache.ts';
 import { program } from '../environment.ts';
 import { type RunResult, run, tryRun, waitFor } from '../process.ts';
 
@@ -27,7 +27,7 @@ export interface MachineNetwork {
 export async function machineNetwork(name: string, image: string, engine: Record<string, string>): Promise<MachineNetwork> {
   const env = { ...process.env, ...engine };
   const docker = (...args: string[]): Promise<string> => run(program('docker', 'docker'), args, { env, timeoutMs: 120_000 });
-  const keys = mkdtempSync(join(tmpdir(), 'rookery-bed-ssh-'));
+  const keys = scratch('ssh');
   const keyFile = join(keys, 'id_ed25519');
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rookery-bed', '-f', keyFile]);
   await docker('network', 'create', name);

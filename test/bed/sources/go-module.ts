@@ -49,7 +49,7 @@ export async function buildGo(context: BuildContext): Promise<void> {
     const tags = source.tags ? ['-tags', source.tags.join(' ')] : [];
     // A copy is built with the go.sum that came in its own verified zip; vendoring folders are not published.
     const flags = ['-mod=readonly', '-trimpath', ...tags, '-ldflags', ldflags, '-o', join(output, 'bin', name), main];
-    await run('go', [...verb, ...flags], { cwd, env, log, signal, nice: 10 });
+    await run('go', [...verb, ...flags], { cwd, env, log, signal, nice: Number(process.env.BED_NICE ?? 10) });
   }
   if (source.keep) {
     const original = await moduleFolder(pinned, source.keep.of, env, log);

@@ -8,7 +8,7 @@ import { archive } from './apt.ts';
 import type { BuildContext } from './context.ts';
 
 export async function buildRootfs(context: BuildContext): Promise<void> {
-  const { part, output, log } = context;
+  const { part, output, log, signal } = context;
   if (part.source.from !== 'rootfs') throw new Error(`${part.name} is not a root file system`);
   const { suite, packages } = part.source;
   const root = join(output, 'rootfs');
@@ -17,7 +17,9 @@ export async function buildRootfs(context: BuildContext): Promise<void> {
   // Scripts exist for every suite known when debootstrap was packaged; newer suites are made the same way as sid.
   const script = suite === 'bookworm' ? [] : ['/usr/share/debootstrap/scripts/sid'];
   const options = ['--variant=minbase', `--keyring=${keyring}`, `--include=${packages.join(',')}`];
-  await run('debootstrap', [...options, suite, root, await archive(), ...script], { log, timeoutMs: 900_000, nice: 5 });
+  // In a mount namespace of its own: debootstrap mounts /proc below the new root, and a killed one would leave it there.
+  const debootstrap = ['--mount', '--propagation', 'private', 'debootstrap', ...options, suite, root, await archive(), ...script];
+  await run('unshare', debootstrap, { log, signal, timeoutMs: 900_000, nice: 5 });
   for (const waste of ['var/cache/apt', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/man', 'usr/share/locale', 'usr/share/info']) {
     rmSync(join(root, waste), { recursive: true, force: true });
   }

@@ -10,8 +10,10 @@ export interface Engine {
   run(program: string, ...args: string[]): Promise<string>;
   try(program: string, ...args: string[]): Promise<RunResult>;
   docker(...args: string[]): Promise<string>;
-  /** Names of containers, networks and volumes that carry a label or begin with a name. */
+  /** Names of containers, networks and volumes that begin with a prefix. */
   found(prefix: string): Promise<string[]>;
+  /** Removes them, as a killed run may have left them while somebody else kept the engine up. */
+  clear(prefix: string): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -20,6 +22,16 @@ export async function engine(...images: string[]): Promise<Engine> {
   await loadImages(images, lease.env);
   const env = { ...bedEnvironment(), ...lease.env };
   const docker = (...args: string[]): Promise<string> => run(program('docker', 'docker'), args, { env, timeoutMs: 120_000 });
+  const clear = async (prefix: string): Promise<void> => {
+    for (const [list, remove] of [
+      [['ps', '-a', '--format', '{{.Names}}'], ['rm', '-f', '-v']],
+      [['network', 'ls', '--format', '{{.Name}}'], ['network', 'rm']],
+      [['volume', 'ls', '--format', '{{.Name}}'], ['volume', 'rm', '-f']],
+    ] as const) {
+      const names = named(await docker(...list), prefix);
+      if (names.length > 0) await docker(...remove, ...names);
+    }
+  };
   const named = (text: string, prefix: string): string[] => text.split('\n').filter((name) => name.startsWith(prefix));
   return {
     env,
@@ -27,6 +39,7 @@ export async function engine(...images: string[]): Promise<Engine> {
     run: (name, ...args) => run(name, args, { env, timeoutMs: 300_000 }),
     try: (name, ...args) => tryRun(name, args, { env, timeoutMs: 300_000 }),
     docker,
+    clear,
     found: async (prefix) => [
       ...named(await docker('ps', '-a', '--format', '{{.Names}}'), prefix),
       ...named(await docker('network', 'ls', '--format', '{{.Name}}'), prefix),

@@ -1,7 +1,7 @@
 // k3d on the bed's engine: its own kubeconfig, its helper image, nothing of the person's own configuration touched.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratch } from '../../bed/cache.ts';
 import { k3dVersion, k3sVersion } from '../../bed/catalog.ts';
 import { program } from '../../bed/environment.ts';
 import { run } from '../../bed/process.ts';
@@ -17,7 +17,7 @@ export interface K3d {
 }
 
 export function k3d(docker: Engine, name: string): K3d {
-  const folder = mkdtempSync(join(tmpdir(), 'rookery-bed-k3d-'));
+  const folder = scratch('k3d');
   const env = {
     ...docker.env,
     HOME: folder, // k3d writes ~/.config and temporary copies of its configuration, which hold the cluster's token
