@@ -14,6 +14,7 @@ import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { writePrivate } from '../vault/files.ts';
 import { Keyring } from '../vault/keyring.ts';
 import { storeSealer } from '../vault/sealer.ts';
+import { clientCertificates } from './client-certificates.ts';
 import { Home } from './home.ts';
 import { InProcessStore } from './in-process-store.ts';
 import { installCrds } from './install-crds.ts';
@@ -73,6 +74,7 @@ export class ControlPlane {
       clock,
       random,
       serverCa: pki.ca.cert,
+      certificates: clientCertificates(clock),
       synchronous: config.durability,
       sealer: (meta, owner) => storeSealer(keyring, meta, owner, random),
       endpoint: () => ({ address: reachableAddress(config.host), port }),

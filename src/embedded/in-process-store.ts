@@ -108,7 +108,15 @@ export class InProcessStore implements ObjectStore {
           await evict(cluster, resource, namespace, object.metadata.name ?? '', copy, { ...write, subresource: '' });
           return object;
         case 'binding':
-          await bind(cluster.operations, resource, namespace, object.metadata.name ?? '', copy, write);
+          await bind(
+            cluster.operations,
+            resource,
+            namespace,
+            object.metadata.name ?? '',
+            copy,
+            write,
+            cluster.clock.now(),
+          );
           return object;
         case 'token':
           return issueToken(cluster, namespace, object.metadata.name ?? '', copy) as T;

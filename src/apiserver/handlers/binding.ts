@@ -1,5 +1,6 @@
 /** `pods/binding`: the scheduler's word that this pod runs on that node. */
 import type { KubeObject } from '../../api/object.ts';
+import { rfc3339 } from '../../clock.ts';
 import type { Operations, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { conflict, field, invalid } from '../status.ts';
@@ -11,6 +12,7 @@ export async function bind(
   name: string,
   binding: KubeObject,
   options: WriteOptions,
+  now: number,
 ): Promise<void> {
   const node = binding.target?.name;
   if (!node) throw invalid('', 'Binding', name, [field.required('target.name')]);
@@ -23,6 +25,10 @@ export async function bind(
     throw conflict(subject, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`);
   }
   const metadata = { resourceVersion: pod.metadata.resourceVersion, annotations: binding.metadata?.annotations ?? {} };
-  const body = { metadata, spec: { nodeName: node } };
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: rfc3339(now) };
+  const others = (pod.status?.conditions ?? []).filter(
+    (condition: { type: string }) => condition.type !== 'PodScheduled',
+  );
+  const body = { metadata, spec: { nodeName: node }, status: { conditions: [...others, scheduled] } };
   await operations.patch(pods, namespace, name, { type: 'merge', body }, { ...options, subresource: 'binding' });
 }

@@ -5,7 +5,7 @@ import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { attributesOf, type Draft, settle, writeContext } from './draft.ts';
-import { committed } from './dry-run.ts';
+import { committed, unwritten } from './dry-run.ts';
 import { beforeUpdate, bumpGeneration, checkUpdatePreconditions } from './metadata.ts';
 import { keyOf, served, toStored } from './stored-form.ts';
 
@@ -50,7 +50,7 @@ export async function change(
       draft.object.metadata.resourceVersion = String(removed?.rv ?? stored.rv);
       return draft.object;
     });
-    if (result !== RACE) return result;
+    if (result !== RACE) return options.dryRun ? unwritten(result, stored.rv) : result;
   }
 }
 

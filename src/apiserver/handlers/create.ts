@@ -7,7 +7,7 @@ import type { Resource } from '../resource.ts';
 import { ApiError, alreadyExists } from '../status.ts';
 import { checkKind, conform } from './conform.ts';
 import { attributesOf, type Draft, settle, writeContext } from './draft.ts';
-import { committed } from './dry-run.ts';
+import { committed, unwritten } from './dry-run.ts';
 import { beforeCreate, generatedName, settleNamespace, subjectOf } from './metadata.ts';
 import { keyOf, served, toStored } from './stored-form.ts';
 
@@ -46,12 +46,13 @@ export async function createConformed(
     await settle(context, draft, attributes);
     const key = keyOf(resource, namespace, draft.object.metadata.name ?? '');
     try {
-      return await committed(context.store, options.dryRun, (tx) => {
+      const created = await committed(context.store, options.dryRun, (tx) => {
         if (tx.get(key)) throw alreadyExists(subjectOf(resource, key.name));
         commit(tx, attributes, context.admission);
         const stored = tx.put(key, toStored(resource, draft.object));
         return served(resource, stored);
       });
+      return options.dryRun ? unwritten(created) : created;
     } catch (error) {
       const taken = error instanceof ApiError && error.reason === 'AlreadyExists';
       if (!base || !taken || attempt === NAME_ATTEMPTS) throw error;

@@ -7,7 +7,7 @@ import type { DeleteOptions, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { conflict, field, invalid, notFound, type Status } from '../status.ts';
 import { attributesOf } from './draft.ts';
-import { committed } from './dry-run.ts';
+import { committed, unwritten } from './dry-run.ts';
 import { subjectOf } from './metadata.ts';
 import { keyOf, served, toStored } from './stored-form.ts';
 
@@ -46,7 +46,9 @@ export async function remove(
       const last = tx.delete(key);
       return { gone: true, result: success(resource, last ? served(resource, last) : live) };
     });
-    if (result !== RACE) return result;
+    if (result === RACE) continue;
+    if (options.dryRun && !result.gone) unwritten(result.result as KubeObject, stored.rv);
+    return result;
   }
 }
 

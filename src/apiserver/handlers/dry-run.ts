@@ -1,4 +1,5 @@
 /** Writes that go all the way and leave no trace: the transaction of a dry run is always rolled back. */
+import type { KubeObject } from '../../api/object.ts';
 import type { Store, Transaction } from '../store/store.ts';
 
 class RolledBack<T> extends Error {
@@ -7,6 +8,13 @@ class RolledBack<T> extends Error {
     super('dry run');
     this.result = result;
   }
+}
+
+/** The answer to a dry run names the version that is still there (none for a new object), as nothing was written. */
+export function unwritten(object: KubeObject, stillThere?: number): KubeObject {
+  if (stillThere === undefined) delete object.metadata.resourceVersion;
+  else object.metadata.resourceVersion = String(stillThere);
+  return object;
 }
 
 export async function committed<T>(

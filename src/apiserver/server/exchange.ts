@@ -24,8 +24,9 @@ export class Exchange {
     // Both kinds answer to the same methods here; the compat layer of http2 is made for that.
     this.response = response as ServerResponse;
     this.method = request.method ?? 'GET';
-    this.url = parseUrl(request.url ?? '/');
-    this.path = this.url.pathname;
+    const target = request.url ?? '/';
+    this.url = parseUrl(target);
+    this.path = rawPath(target);
   }
 
   get query(): URLSearchParams {
@@ -129,6 +130,12 @@ function parseUrl(url: string): URL {
   } catch {
     throw badRequest('the request URL cannot be parsed');
   }
+}
+
+/** The path as it was sent: what a URL parser makes of `..` and `//` must not name another object. */
+function rawPath(target: string): string {
+  const [path = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1);
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 /** A quoted-string as RFC 7234 wants it, without what may not stand in a header. */

@@ -17,7 +17,7 @@ export async function servePath(
   identity: Identity,
   metrics: () => Promise<string>,
 ): Promise<void> {
-  const path = exchange.path.length > 1 ? exchange.path.replace(/\/+$/, '') || '/' : exchange.path;
+  const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path;
   const verb = exchange.method === 'HEAD' ? 'get' : exchange.method.toLowerCase();
   requireAllowed(cluster.authorizer, identity, { verb, path });
   if (verb !== 'get') throw methodNotAllowed();
@@ -43,6 +43,7 @@ export async function servePath(
       if (rest.join('/') !== 'v1/jwks') throw unknownPath();
       return exchange.send(200, 'application/jwk-set+json', JSON.stringify(jwks(cluster.serviceAccountKeys)));
     case '':
+      if (rest.length > 0) throw unknownPath();
       return sendJson(exchange, { paths: rootPaths(cluster) });
     default:
       throw unknownPath();
@@ -93,6 +94,7 @@ const YEAR_SECONDS = 31_536_000;
 
 async function serveOpenApi(cluster: Cluster, exchange: Exchange, rest: string[]): Promise<void> {
   const [version, ...path] = rest;
+  if (version === 'v2' && path.length === 0) return serveOpenApiV2(exchange);
   if (version !== 'v3') throw unknownPath();
   if (path.length === 0) return sendJson(exchange, await openApiIndex(cluster.registry));
   const name = path.join('/');
@@ -111,6 +113,24 @@ async function serveOpenApi(cluster: Cluster, exchange: Exchange, rest: string[]
   }
   if (exchange.header('if-none-match') === headers.etag) return exchange.send(304, 'application/json', '', headers);
   return exchange.send(200, 'application/json', document.body, headers);
+}
+
+const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+
+/**
+ * The older document, without any kinds: kubectl asks for it when the newer one does not know a kind, and takes a 404
+ * for a broken server instead of saying which kind is unknown.
+ */
+function serveOpenApiV2(exchange: Exchange): Promise<void> {
+  const document = { swagger: '2.0', info: { title: 'Kubernetes', version: VERSION.gitVersion }, paths: {} };
+  if (!exchange.header('accept')?.includes(V2_PROTOBUF)) return sendJson(exchange, document);
+  // gnostic's openapi_v2.Document: 1 swagger, 2 info {1 title, 2 version}.
+  const text = (number: number, value: string | Buffer) => {
+    const bytes = Buffer.from(value as string);
+    return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
+  };
+  const info = Buffer.concat([text(1, document.info.title), text(2, document.info.version)]);
+  return exchange.send(200, V2_PROTOBUF.replace('@', '.'), Buffer.concat([text(1, document.swagger), text(2, info)]));
 }
 
 function serveHealth(cluster: Cluster, exchange: Exchange, check: string): Promise<void> {

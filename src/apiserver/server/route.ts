@@ -32,10 +32,11 @@ export function splitCluster(path: string): { cluster: string; path: string } {
 }
 
 export function parseRoute(method: string, path: string, query: URLSearchParams): Route {
-  const segments = path
-    .split('/')
-    .filter((segment) => segment !== '')
-    .map(decode);
+  // One slash at the end is forgiven; other empty or dotted segments name nothing.
+  const segments = path.replace(/\/$/, '').split('/').slice(1).map(decode);
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    return { kind: 'path', path, verb: method.toLowerCase() };
+  }
   const isCore = segments[0] === 'api';
   const start = isCore ? 2 : 3;
   if ((!isCore && segments[0] !== 'apis') || segments.length <= start) {

@@ -1,6 +1,7 @@
 /** What lives below an object: its status, its scale, and the verbs that are not CRUD. */
 import type { KubeObject } from '../../api/object.ts';
 import { issueToken } from '../auth/token-request.ts';
+import { scalePrinter } from '../builtins/scale.ts';
 import { bind } from '../handlers/binding.ts';
 import { evict } from '../handlers/eviction.ts';
 import { readScale, writeScale } from '../handlers/scale.ts';
@@ -27,7 +28,7 @@ export async function serveSubresource(call: Call): Promise<void> {
     }
     case 'binding': {
       const { object, options } = await readWrite(call);
-      await bind(cluster.operations, resource, namespace, name, object, options);
+      await bind(cluster.operations, resource, namespace, name, object, options, cluster.clock.now());
       return sendValue(exchange, 201, CREATED, 'json');
     }
     case 'eviction': {
@@ -36,6 +37,7 @@ export async function serveSubresource(call: Call): Promise<void> {
       return sendValue(exchange, 201, CREATED, 'json');
     }
     case 'log':
+      return serveLog(call);
     case 'exec':
     case 'attach':
     case 'portforward':
@@ -70,14 +72,19 @@ async function servePart(call: Call): Promise<void> {
 }
 
 async function serveScale(call: Call): Promise<void> {
-  const { cluster, exchange, route, resource } = call;
+  const { cluster, route, resource } = call;
   const { namespace, name } = route;
   if (route.verb === 'get') {
-    return sendValue(exchange, 200, readScale(cluster.operations, resource, namespace, name), 'json');
+    return sendScale(call, readScale(cluster.operations, resource, namespace, name));
   }
   const { revise, options } = route.verb === 'patch' ? await patchedScale(call) : await sentScale(call);
   const scale = await writeScale(cluster.operations, resource, namespace, name, revise, options);
-  return sendValue(exchange, 200, scale, 'json');
+  return sendScale(call, scale);
+}
+
+/** In the shape the client accepts, like any object; only the columns are not those of what is scaled. */
+function sendScale(call: Call, scale: KubeObject): Promise<void> {
+  return sendObject({ ...call, resource: { ...call.resource, printer: scalePrinter } }, 200, scale);
 }
 
 async function sentScale(call: Call) {
@@ -90,6 +97,13 @@ async function patchedScale(call: Call) {
   const revise = (current: KubeObject) =>
     (patch.type === 'json' ? applyJsonPatch(current, patch.body) : applyMergePatch(current, patch.body)) as KubeObject;
   return { revise, options };
+}
+
+/** A pod that no node has yet has no log; that is an answer, not an error. */
+function serveLog(call: Call): Promise<void> {
+  const { cluster, exchange, route, resource } = call;
+  if (cluster.operations.get(resource, route.namespace, route.name).spec?.nodeName) return serveStreaming(call);
+  return exchange.send(200, 'text/plain', '');
 }
 
 /** There is no kubelet behind this server unless something provides one: say so instead of hanging. */
