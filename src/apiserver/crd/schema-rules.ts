@@ -3,7 +3,7 @@
  * Follows ValidateCustomResourceDefinitionOpenAPISchema.
  */
 
-import { entries, restSchema } from '../schema/children.ts';
+import { entries, restSchema, someSchema } from '../schema/children.ts';
 import { hasFieldPath } from '../schema/field-path.ts';
 import { goJson } from '../schema/go-json.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
@@ -25,6 +25,14 @@ export interface Place {
 export type CheckRules = (schema: Schema, path: string, place: Place) => FieldError[];
 
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const;
+
+/** Words of JSON schema that have no place in a structural one. */
+export function hasUnsupportedWords(schema: Schema): boolean {
+  return someSchema(
+    schema,
+    (s) => Array.isArray(s.items) || UNSUPPORTED.some((word) => (s as Record<string, unknown>)[word] !== undefined),
+  );
+}
 
 export function schemaRules(schema: Schema, path: string, place: Place, checkRules?: CheckRules): FieldError[] {
   const own: FieldError[] = [];

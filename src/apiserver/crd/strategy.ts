@@ -1,9 +1,8 @@
 /** How objects of the kind CustomResourceDefinition itself are written. */
 import type { KubeObject } from '../../api/object.ts';
 import type { Strategy } from '../resource.ts';
-import { entries, restSchema } from '../schema/children.ts';
+import { someSchema } from '../schema/children.ts';
 import { formatCheck } from '../schema/formats.ts';
-import type { Schema } from '../schema/schema.ts';
 import { CLEANUP_FINALIZER, type Crd } from './crd.ts';
 import { validateCrd } from './validate.ts';
 
@@ -62,16 +61,13 @@ function holdForCleanup(object: KubeObject): void {
 
 function unknownFormats(crd: Crd): string[] {
   const found: string[] = [];
-  for (const version of crd.spec?.versions ?? []) collect(version.schema?.openAPIV3Schema, found);
+  for (const version of crd.spec?.versions ?? []) {
+    const schema = version.schema?.openAPIV3Schema;
+    if (!schema) continue;
+    someSchema(schema, (s) => {
+      if (s.format && s.type === 'string' && !formatCheck(s.format)) found.push(s.format);
+      return false;
+    });
+  }
   return found;
-}
-
-function collect(schema: Schema | undefined, found: string[]): void {
-  if (!schema) return;
-  if (schema.format && schema.type === 'string' && !formatCheck(schema.format)) found.push(schema.format);
-  collect(schema.items, found);
-  for (const [, property] of entries(schema.properties)) collect(property, found);
-  collect(restSchema(schema), found);
-  for (const part of [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) collect(part, found);
-  collect(schema.not, found);
 }

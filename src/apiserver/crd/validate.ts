@@ -4,6 +4,7 @@
  */
 import { dns1035Label, dns1123Subdomain } from '../builtins/names.ts';
 import { checkRuleSources, validateRules } from '../cel/rules.ts';
+import { someSchema } from '../schema/children.ts';
 import { deepEqual } from '../schema/equal.ts';
 import { goJson } from '../schema/go-json.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -12,7 +13,7 @@ import { APPROVAL_ANNOTATION, approvalOf, isProtectedGroup } from './approval.ts
 import { conversionRules } from './conversion-rules.ts';
 import { type Crd, type CrdNames, type CrdVersion, isTrue } from './crd.ts';
 import { defaultRules } from './default-rules.ts';
-import { schemaRules } from './schema-rules.ts';
+import { hasUnsupportedWords, schemaRules } from './schema-rules.ts';
 import { validateStructural } from './structural.ts';
 import { columnRules, selectableFieldRules, subresourceRules } from './version-rules.ts';
 
@@ -60,6 +61,12 @@ function specRules(crd: Crd, old: Crd | undefined, errors: FieldError[]): void {
   if (versions.filter((v) => v.storage).length !== 1) {
     errors.push(invalidVersions(versions, 'must have exactly one version marked as storage version'));
   }
+  const first = dns1035Label(versions[0]?.name ?? 'none');
+  if (first.length > 0) errors.push(field.invalid('spec.version', versions[0]?.name ?? '', first.join(',')));
+  if (crd.spec.preserveUnknownFields && versions.some((v) => hasDefaults(v.schema?.openAPIV3Schema))) {
+    const text = 'must be false in order to use defaults in the schema';
+    errors.push(field.invalid('spec.preserveUnknownFields', true, text));
+  }
   for (const part of ['plural', 'singular', 'kind', 'listKind'] as const) {
     if (!names?.[part]) errors.push(field.required(`spec.names.${part}`));
   }
@@ -67,6 +74,10 @@ function specRules(crd: Crd, old: Crd | undefined, errors: FieldError[]): void {
   errors.push(
     ...conversionRules(crd.spec.conversion, old !== undefined && isTrue(old, 'Established'), 'spec.conversion'),
   );
+}
+
+function hasDefaults(schema: Schema | undefined): boolean {
+  return schema !== undefined && someSchema(schema, (s) => s.default !== undefined && s.default !== null);
 }
 
 function invalidVersions(versions: CrdVersion[], text: string): FieldError {
@@ -106,7 +117,7 @@ function versionRules(crd: Crd, old: Crd | undefined, errors: FieldError[]): voi
       const path = top.columns ? 'spec.additionalPrinterColumns' : `${at}.additionalPrinterColumns`;
       errors.push(...columnRules(version.additionalPrinterColumns ?? [], path));
     }
-    if (schema && (i === 0 || !top.fields)) {
+    if (i === 0 || !top.fields) {
       const path = top.fields ? 'spec.selectableFields' : `${at}.selectableFields`;
       errors.push(...selectableFieldRules(version.selectableFields ?? [], schema, path));
     }
@@ -135,9 +146,11 @@ function schemaErrors(schema: Schema, path: string, hasStatus: boolean): FieldEr
     }
   }
   if (schema.nullable) errors.push(field.forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
-  const structural = validateStructural(schema, path);
+  // With words that cannot be structural at all, only those words are reported.
+  const foreign = hasUnsupportedWords(schema);
+  const structural = foreign ? [] : validateStructural(schema, path);
   errors.push(...structural);
-  let rulesToo = structural.length === 0;
+  let rulesToo = !foreign && structural.length === 0;
   if (rulesToo) {
     const defaults = defaultRules(schema, path, validateRules);
     errors.push(...defaults);

@@ -47,7 +47,17 @@ export function columnRules(columns: CrdColumn[], path: string): FieldError[] {
   return errors;
 }
 
-export function selectableFieldRules(fields: { jsonPath: string }[], schema: Schema, path: string): FieldError[] {
+export function selectableFieldRules(
+  fields: { jsonPath: string }[],
+  schema: Schema | undefined,
+  path: string,
+): FieldError[] {
+  if (fields.length === 0) return [];
+  if (schema === undefined) {
+    const shared = path === 'spec.selectableFields';
+    const when = shared ? 'validations.schema is included' : '`version.schema.openAPIV3Schema` is not included';
+    return [field.invalid(path, '', `may only be set when ${when}`)];
+  }
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   fields.forEach(({ jsonPath }, i) => {
@@ -59,7 +69,8 @@ export function selectableFieldRules(fields: { jsonPath: string }[], schema: Sch
     const keys = parseFieldPath(jsonPath);
     const found = keys && schemaAt(schema, jsonPath);
     if (!keys || !found) {
-      const why = keys ? 'does not refer to a valid field' : 'must be a field path';
+      const start = /^[^.[]+/.exec(jsonPath)?.[0];
+      const why = start ? `expected [ or . but got: ${start}` : 'does not refer to a valid field';
       errors.push(field.invalid(at, jsonPath, `is an invalid path: ${why}`));
       return;
     }

@@ -10,3 +10,19 @@ export function* entries(properties: Record<string, Schema> | undefined): Iterab
 export function restSchema(schema: Schema): Schema | undefined {
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 }
+
+/** Whether something holds for a schema or any schema below it, inside junctors too. */
+export function someSchema(schema: Schema, holds: (schema: Schema) => boolean): boolean {
+  if (holds(schema)) return true;
+  const rest = restSchema(schema);
+  const below = [
+    ...Object.values(schema.properties ?? {}),
+    ...(schema.items && !Array.isArray(schema.items) ? [schema.items] : []),
+    ...(rest ? [rest] : []),
+    ...(schema.allOf ?? []),
+    ...(schema.anyOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...(schema.not ? [schema.not] : []),
+  ];
+  return below.some((child) => someSchema(child, holds));
+}
