@@ -11,6 +11,11 @@ const STORED_AS: Record<string, { storage: string; group?: string; version: stri
   'autoscaling/horizontalpodautoscalers': { storage: 'autoscaling/horizontalpodautoscalers', version: 'v2' },
 };
 
+const DEPRECATED: Record<string, string> = {
+  '/ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
+  '/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+};
+
 let resources: Resource[] | undefined;
 
 export function builtinResources(): Resource[] {
@@ -58,6 +63,7 @@ function toResource(row: ResourceRow): Resource {
     scale: scaleOf(group, kind),
     selectableFields: selectableFieldsOf(group, kind),
     convert: convertOf(group, kind),
+    deprecationWarning: DEPRECATED[`${group}/${kind}`],
   };
   if (stored?.group !== undefined) resource.storageGroup = stored.group;
   rows.set(resource, row);
