@@ -12,7 +12,7 @@ import { ServiceAccountTokens } from './auth/service-account-tokens.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { removeObjects } from './crd/cleanup.ts';
 import { CrdController } from './crd/controller.ts';
-import { ClusterCredentials } from './credentials.ts';
+import { type ClientCertificates, ClusterCredentials } from './credentials.ts';
 import { operationsOn } from './handlers/index.ts';
 import { Registry } from './kinds/registry.ts';
 import { startLoops } from './loops/index.ts';
@@ -29,6 +29,8 @@ export interface ClusterOptions {
   serverCa: string;
   sealer?: (meta: Store['meta'], owner: string) => Sealer;
   synchronous?: StoreOptions['synchronous'];
+  /** Without it certificate requests are kept but never signed. */
+  certificates?: ClientCertificates;
 }
 
 /** The same for every cluster and every address: tokens must outlive a change of port. The key tells them apart. */
@@ -91,7 +93,8 @@ export class Cluster implements ClusterContext {
       removeObjects: (crd) => removeObjects(this.operations, LOOPBACK, crd),
     });
     crds.start();
-    this.#stops.push(() => crds.stop(), startLoops({ ...this, rootCa: options.serverCa }));
+    const signer = options.certificates && this.credentials.signer(options.name, options.certificates);
+    this.#stops.push(() => crds.stop(), startLoops({ ...this, rootCa: options.serverCa, signer }));
   }
 
   async close(): Promise<void> {

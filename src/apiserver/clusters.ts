@@ -14,7 +14,7 @@ export const ROOT = '';
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const SWEEP_MS = 15_000;
 
-export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'sealer' | 'synchronous'> {
+export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'sealer' | 'synchronous' | 'certificates'> {
   folder: string;
   clock: Clock;
   random: Random;
@@ -109,9 +109,9 @@ export class Clusters {
   }
 
   #open(name: string): Cluster {
-    const { clock, random, serverCa, sealer, synchronous } = this.#options;
+    const { clock, random, serverCa, sealer, synchronous, certificates } = this.#options;
     const file = this.#file(name);
-    const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous });
+    const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates });
     this.#awake.set(name, cluster);
     return cluster;
   }

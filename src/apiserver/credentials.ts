@@ -7,7 +7,14 @@ import type { Credentials, StaticToken } from './auth/authenticator.ts';
 import { hashToken } from './auth/authenticator.ts';
 import { MASTERS } from './auth/identity.ts';
 import { generateServiceAccountKey } from './auth/service-account-key.ts';
+import type { CertificateSigner } from './loops/certificate-signing.ts';
 import type { Sealer, Store } from './store/store.ts';
+
+/** Makes and signs client certificates; whoever knows X.509 brings it along. */
+export interface ClientCertificates extends Pick<CertificateSigner, 'read'> {
+  createCa(cluster: string): ClientCa;
+  sign(ca: ClientCa, ...request: Parameters<CertificateSigner['sign']>): string;
+}
 
 export interface ClientCa {
   cert: string;
@@ -18,6 +25,7 @@ export class ClusterCredentials {
   readonly #meta: Store['meta'];
   readonly #sealer: Sealer | undefined;
   readonly #random: Random;
+  #clientCa: ClientCa | undefined;
 
   constructor(meta: Store['meta'], sealer: Sealer | undefined, random: Random) {
     this.#meta = meta;
@@ -37,17 +45,38 @@ export class ClusterCredentials {
 
   /** Certificates of this CA are users of this cluster, and of no other. Absent until someone made one. */
   get clientCa(): ClientCa | undefined {
-    const text = this.#read('client-ca');
-    return text ? (JSON.parse(text) as ClientCa) : undefined;
+    if (!this.#clientCa) {
+      const text = this.#read('client-ca');
+      if (text) this.#clientCa = JSON.parse(text) as ClientCa;
+    }
+    return this.#clientCa;
   }
 
   set clientCa(ca: ClientCa) {
     this.#write('client-ca', JSON.stringify(ca));
+    this.#clientCa = ca;
+  }
+
+  /** Signs with the client CA, which is made when the first certificate is. */
+  signer(cluster: string, certificates: ClientCertificates): CertificateSigner {
+    return {
+      read: certificates.read,
+      sign: (...request) => {
+        this.clientCa ??= certificates.createCa(cluster);
+        return certificates.sign(this.clientCa, ...request);
+      },
+    };
   }
 
   forAuthenticator(): Credentials {
+    const clientCa = () => this.clientCa?.cert ?? '';
     const admin: StaticToken = { sha256: hashToken(this.adminToken), user: 'kubernetes-admin', groups: [MASTERS] };
-    return { clientCa: this.clientCa?.cert ?? '', staticTokens: [admin] };
+    return {
+      get clientCa() {
+        return clientCa();
+      },
+      staticTokens: [admin],
+    };
   }
 
   #secret(name: string, make: () => string): string {

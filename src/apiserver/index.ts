@@ -12,6 +12,7 @@ export { ANONYMOUS, type Identity, LOOPBACK, MASTERS } from './auth/identity.ts'
 export { issueToken } from './auth/token-request.ts';
 export { Cluster, type ClusterOptions } from './cluster.ts';
 export { Clusters, type ClustersOptions, ROOT } from './clusters.ts';
+export type { ClientCertificates } from './credentials.ts';
 export { parseFieldSelector } from './field-selector.ts';
 export { bind } from './handlers/binding.ts';
 export { evict } from './handlers/eviction.ts';
