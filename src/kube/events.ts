@@ -169,7 +169,7 @@ interface EventContent {
 
 function pick(object: KubeObject) {
   const { namespace, name, uid, resourceVersion } = object.metadata;
-  return { namespace, name, uid, resourceVersion };
+  return { ...(namespace ? { namespace } : {}), name, uid, resourceVersion };
 }
 
 function shorten(message: string): string {

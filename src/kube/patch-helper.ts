@@ -6,7 +6,7 @@
  */
 import type { Condition, KubeObject } from '../api/object.ts';
 import { compareConditions, getConditions, sameCondition } from './conditions.ts';
-import { isConflict, isNotFound } from './kube-error.ts';
+import { isConflict, isNotFound, KubeError } from './kube-error.ts';
 import { createMergePatch, isSame, replacesList } from './merge-patch.ts';
 import { keyOf, type ObjectStore, type ResourceRef } from './store.ts';
 
@@ -72,9 +72,16 @@ export class PatchHelper<T extends KubeObject = KubeObject> {
     );
   }
 
-  #send(body: Record<string, unknown>, subresource: string | undefined, signal?: AbortSignal): Promise<T> {
+  async #send(body: Record<string, unknown>, subresource: string | undefined, signal?: AbortSignal): Promise<T> {
     const patch = { type: 'merge', body } as const;
-    return this.#store.patch<T>(this.#resource, keyOf(this.#before), patch, { subresource, signal });
+    try {
+      return await this.#store.patch<T>(this.#resource, keyOf(this.#before), patch, { subresource, signal });
+    } catch (error) {
+      // A patch that names another uid is answered with 422, though it means what a conflict means.
+      if (!isUidMismatch(error)) throw error;
+      const message = `${this.#resource.plural} "${this.#before.metadata.name}" was deleted and made again`;
+      throw new KubeError({ code: 409, reason: 'Conflict', message }, { cause: error });
+    }
   }
 
   /** The uid keeps us from writing to an object of the same name that was made after ours was deleted. */
@@ -94,6 +101,11 @@ export class PatchHelper<T extends KubeObject = KubeObject> {
     const { conditions: __, ...ours } = this.#before.status ?? {};
     return isSame(theirs, ours);
   }
+}
+
+function isUidMismatch(error: unknown): boolean {
+  if (!(error instanceof KubeError) || error.reason !== 'Invalid') return false;
+  return (error.details.causes ?? []).some((cause) => cause.field === 'metadata.uid');
 }
 
 /** Everything that is not status and not kept by the server. */

@@ -2,8 +2,8 @@
  * The one way to reach Kubernetes objects, whether the API server is in this process or behind HTTPS.
  * Promises: every object that comes back carries apiVersion and kind; every refusal is a `KubeError` and a broken
  * connection a `ConnectionError`; an aborted call rejects with the signal's reason. Objects that come back may be
- * shared with a cache: treat them as read-only, clone before changing. `test/conformance/object-store` is this
- * contract as tests.
+ * shared with a cache: treat them as read-only, clone before changing. Objects handed in are not changed, and a field
+ * that is `undefined` is absent. `test/conformance/object-store` is this contract as tests.
  */
 import type { KubeList, KubeObject } from '../api/object.ts';
 

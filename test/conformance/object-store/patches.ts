@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isConflict, isNotFound, type KubeError, keyOf } from '../../../src/kube/index.ts';
+import { isConflict, isInvalid, isNotFound, type KubeError, keyOf } from '../../../src/kube/index.ts';
 import { configMap, configMaps, deployment, deployments, failureOf, type Scene, widget } from './scene.ts';
 
 export function patches(scene: Scene): void {
@@ -49,6 +49,16 @@ export function patches(scene: Scene): void {
     await store.patch(configMaps, keyOf(created), { type: 'merge', body: body('2') });
     const error = await failureOf(store.patch(configMaps, keyOf(created), { type: 'merge', body: body('3') }));
     expect(isConflict(error)).toBe(true);
+  });
+
+  it('refuses a patch meant for an object that had the name before', async () => {
+    const { store, widgets } = scene;
+    const created = await store.create(widgets, widget(scene, scene.name()));
+    const body = { metadata: { uid: '00000000-0000-4000-8000-000000000000' }, spec: { size: 2 } };
+    const error = await failureOf(store.patch(widgets, keyOf(created), { type: 'merge', body }));
+    // kube-apiserver says 422 for metadata.uid; a conflict is as good.
+    expect(isInvalid(error) || isConflict(error)).toBe(true);
+    expect((await store.get(widgets, keyOf(created))).spec).toEqual({ size: 1 });
   });
 
   it('loses none of many concurrent patches', async () => {

@@ -156,6 +156,24 @@ export function writes(scene: Scene): void {
     expect((await scene.store.get(configMaps, keyOf(created))).data).toEqual(data);
   });
 
+  // Holds over HTTPS; the in-process store clones `undefined` along. Make it `it` when that is mended.
+  it.skip('takes undefined for absent, as JSON does', async () => {
+    const { store } = scene;
+    const object = configMap(scene, scene.name(), { a: '1', b: undefined as unknown as string });
+    object.metadata.labels = undefined;
+    object.binaryData = undefined;
+    const created = await store.create(configMaps, object);
+    expect(Object.keys(created.data)).toEqual(['a']);
+    const updated = await store.update(configMaps, { ...created, data: { a: undefined, c: '3' } });
+    expect(Object.keys(updated.data)).toEqual(['c']);
+    const body = { data: { c: undefined, d: '4' }, metadata: { labels: undefined } };
+    const patched = await store.patch(configMaps, keyOf(created), { type: 'merge', body });
+    expect(patched.data).toEqual({ c: '3', d: '4' });
+    const stored = await store.get(configMaps, keyOf(created));
+    expect(JSON.stringify(stored)).not.toContain('undefined');
+    expect('binaryData' in stored || 'labels' in stored.metadata).toBe(false);
+  });
+
   it('rejects with the reason of an aborted signal', async () => {
     const reason = new Error('changed my mind');
     const signal = AbortSignal.abort(reason);
