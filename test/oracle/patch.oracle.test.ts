@@ -156,6 +156,43 @@ describe.skipIf(!process.env.ROOKERY_ORACLE)('against upstream', () => {
       TIMEOUT,
     );
   }
+
+  it(
+    'updates and applies: lists and maps become atomic, or cease to be',
+    async () => {
+      const changing = fc.tuple(history(sound, sound), fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }));
+      const histories = changing.map(([each, flips]) => ({ ...each, later: flipped(each.schema, [...flips]) }));
+      await fc.assert(fc.asyncProperty(histories, play), { ...settings, numRuns: Math.ceil(RUNS / 3) });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'many updaters',
+    async () => {
+      const names = Array.from({ length: 14 }, (_, i) => `w${i}`);
+      const step = fc.record({
+        verb: fc.constant('update' as const),
+        manager: fc.constantFrom(...names),
+        status: fc.boolean(),
+        key: fc.constantFrom(...names),
+        value: fc.constantFrom('x', 'y'),
+      });
+      const spec: Schema = { type: 'object', additionalProperties: { type: 'string' } };
+      const schema: Schema = { type: 'object', properties: { ...HEAD, spec } };
+      const rest = { again: false, clientSide: false, force: false, reset: false, managedFields: 'kept' as const };
+      const histories = fc.array(step, { minLength: 12, maxLength: 20 }).map((list): History => {
+        const grown: Record<string, string> = {};
+        const steps = list.map(({ key, value, ...each }) => {
+          grown[key] = value;
+          return { ...rest, ...each, body: { spec: { ...grown } } };
+        });
+        return { schema, steps };
+      });
+      await fc.assert(fc.asyncProperty(histories, play), { ...settings, numRuns: Math.ceil(RUNS / 10) });
+    },
+    TIMEOUT,
+  );
 });
 
 const SET: Schema = {
@@ -202,11 +239,15 @@ interface Step {
   force: boolean;
   reset: boolean;
   managedFields: 'kept' | 'none' | 'empty' | 'blank' | 'broken';
+  /** Leaves the annotation of client-side apply. */
+  clientSide: boolean;
   body: Record<string, unknown>;
 }
 
 interface History {
   schema: Schema;
+  /** The schema from the middle of the history on. */
+  later?: Schema;
   steps: Step[];
 }
 
@@ -233,6 +274,27 @@ const META: Schema = {
   },
 };
 
+const HEAD: Record<string, Schema> = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: META };
+
+/** The schema with some of its spec's lists and maps made one value, or no longer so. */
+function flipped(schema: Schema, flips: boolean[]): Schema {
+  const flip = (inner: Schema): Schema => {
+    const out: Schema = { ...inner };
+    if (inner.items) out.items = flip(inner.items);
+    if (typeof inner.additionalProperties === 'object') out.additionalProperties = flip(inner.additionalProperties);
+    if (inner.properties) {
+      out.properties = {};
+      for (const [name, property] of Object.entries(inner.properties)) out.properties[name] = flip(property);
+    }
+    if (!flips.pop()) return out;
+    if (inner.type === 'object') out['x-kubernetes-map-type'] = inner['x-kubernetes-map-type'] ? undefined : 'atomic';
+    if (inner.type === 'array' && inner['x-kubernetes-list-type'] !== 'atomic')
+      out['x-kubernetes-list-type'] = 'atomic';
+    return JSON.parse(JSON.stringify(out));
+  };
+  return { ...schema, properties: { ...schema.properties, spec: flip(schema.properties?.spec as Schema) } };
+}
+
 function history(live: ValueOptions, config: ValueOptions): fc.Arbitrary<History> {
   return fc.tuple(schemaArb(3), schemaArb(1)).chain(([spec, status]) => {
     const schema: Schema = {
@@ -255,6 +317,7 @@ function history(live: ValueOptions, config: ValueOptions): fc.Arbitrary<History
       force: fc.boolean(),
       reset: fc.boolean(),
       again: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
+      clientSide: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
       managedFields: fc.constantFrom<Step['managedFields']>(
         'kept',
         'kept',
@@ -275,9 +338,10 @@ function history(live: ValueOptions, config: ValueOptions): fc.Arbitrary<History
   });
 }
 
-async function play({ schema, steps }: History): Promise<void> {
+async function play({ schema: first, later, steps }: History): Promise<void> {
   let live: KubeObject | undefined;
   for (const [i, next] of steps.entries()) {
+    const schema = later && i >= steps.length / 2 ? later : first;
     const before = steps[i - 1];
     const step = next.again && before?.verb === next.verb ? { ...next, body: before.body } : next;
     const now = Date.parse('2020-01-01T00:00:00Z') + i * 1000;
@@ -341,7 +405,13 @@ function toObject(step: Step, live: KubeObject | undefined): KubeObject {
     if (sent[step.managedFields]) metadata.managedFields = sent[step.managedFields];
     if (live) metadata.uid = 'u';
   }
-  return { apiVersion: 'example.com/v1', kind: 'Thing', metadata, ...rest } as KubeObject;
+  const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata, ...rest } as KubeObject;
+  if (step.clientSide && step.verb === 'update') {
+    const { managedFields: _, uid: __, ...own } = metadata;
+    const applied = JSON.stringify({ ...object, metadata: own });
+    object.metadata.annotations = { 'kubectl.kubernetes.io/last-applied-configuration': applied };
+  }
+  return object;
 }
 
 /** The time of this very request, as the oracle marks it. */

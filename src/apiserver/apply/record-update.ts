@@ -9,6 +9,7 @@ import { isSame } from './compare.ts';
 import { type FieldSet, isEmpty, union } from './field-set.ts';
 import { capUpdaters, decodeManagers, encodeManagers, formatTime, type Managers, managerId } from './managers.ts';
 import { type Change, changeOf, reconcileManagers, transfer } from './ownership.ts';
+import { reconcile } from './reconcile.ts';
 import { strip } from './stripped.ts';
 import type { JsonMap } from './value.ts';
 import { type VersionLookup, Versions } from './versions.ts';
@@ -39,7 +40,7 @@ export function recordUpdate(request: UpdateRequest): ManagedFieldsEntry[] | und
   const stored = live?.metadata.managedFields;
   const keeps = sent === undefined || sent === null || equal(sent, stored);
   const change = changeBy(request, live ?? emptyObject(object), object);
-  if (keeps && stored && isSame(change.comparison)) return stored;
+  if (keeps && stored && isSame(change.comparison) && isCurrent(stored, change.versions)) return stored;
   const managers = keeps ? decodeOrNone(stored) : managersFrom(sent, stored);
   // Reset by the client, or never tracked: tracking starts with a create or the first apply only.
   if (managers.size === 0 && live?.metadata.uid) return undefined;
@@ -94,6 +95,16 @@ function managersFrom(sent: ManagedFieldsEntry[], stored: ManagedFieldsEntry[] |
   } catch {
     return decodeOrNone(stored);
   }
+}
+
+/** Whether the record is as today's schema has it; it is, unless the schema changed since. */
+function isCurrent(stored: ManagedFieldsEntry[], versions: Versions): boolean {
+  return stored.every(({ apiVersion, fieldsV1 }) => {
+    const version = versions.at(apiVersion ?? '');
+    return (
+      version !== undefined && fieldsV1 !== undefined && reconcile(version.type, fieldsV1 as FieldSet) === fieldsV1
+    );
+  });
 }
 
 /** What is stored was checked once; if it is broken all the same, the write must not fail for it. */

@@ -59,7 +59,7 @@ const UNTYPED_ATOMIC: Type = {
     atomic: true,
     fields: new Map(),
     always: [],
-    deduced: true,
+    deduced: false,
     get element() {
       return UNTYPED_ATOMIC;
     },
@@ -188,7 +188,7 @@ class Compiler {
       atomic: schema['x-kubernetes-map-type'] === 'atomic',
       fields,
       always: [...fields].filter(([, field]) => field.absent !== undefined),
-      deduced: fields.size === 0 && element() === DEDUCED,
+      deduced: fields.size === 0 && (element() === DEDUCED || element()?.scalar === 'untyped'),
       get element() {
         return element();
       },
