@@ -3,13 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiServer, type Cluster, Clusters, ROOT } from '../../src/apiserver/index.ts';
-import { systemClock, systemRandom } from '../../src/clock.ts';
+import { type Clock, systemClock, systemRandom } from '../../src/clock.ts';
+import { clientCertificates } from '../../src/embedded/client-certificates.ts';
 import { Home } from '../../src/embedded/home.ts';
 import { kubeconfigText } from '../../src/embedded/kubeconfig.ts';
 import { ensurePki } from '../../src/embedded/pki.ts';
 import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
 import { Keyring } from '../../src/vault/keyring.ts';
 import { storeSealer } from '../../src/vault/sealer.ts';
+import { Http } from './http.ts';
 
 export interface TestServer {
   folder: string;
@@ -22,10 +24,19 @@ export interface TestServer {
   /** Path of an administrator's kubeconfig. */
   kubeconfig(cluster?: string): Promise<string>;
   remote(cluster?: string): Promise<RemoteStore>;
+  /** An administrator's plain HTTPS client. */
+  http(cluster?: string): Promise<Http>;
   close(): Promise<void>;
 }
 
-export async function startServer(options: { folder?: string; port?: number } = {}): Promise<TestServer> {
+export interface TestServerOptions {
+  folder?: string;
+  port?: number;
+  sleepAfterMs?: number;
+  clock?: Clock;
+}
+
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'rookery-test-'));
   const home = new Home(folder);
   const pki = await ensurePki(home, '127.0.0.1', systemClock);
@@ -34,17 +45,20 @@ export async function startServer(options: { folder?: string; port?: number } = 
   let port = options.port ?? 0;
   const clusters = new Clusters({
     folder: home.data,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     random: systemRandom,
     serverCa: pki.ca.cert,
+    certificates: clientCertificates(options.clock ?? systemClock),
     sealer: (meta, owner) => storeSealer(keyring, meta, owner),
     endpoint: () => ({ address: '192.0.2.1', port }),
+    sleepAfterMs: options.sleepAfterMs,
   });
   const server = new ApiServer({ clusters, tls: pki.server, port, onError: (error) => errors.push(error) });
   ({ port } = await server.listen());
   const root = await clusters.ensure(ROOT);
   const url = `https://127.0.0.1:${port}`;
   const stores: RemoteStore[] = [];
+  const clients: Http[] = [];
   const kubeconfig = async (name = ROOT) => {
     const cluster = await clusters.ensure(name);
     const path = join(folder, `kubeconfig-${name || 'root'}`);
@@ -69,7 +83,14 @@ export async function startServer(options: { folder?: string; port?: number } = 
       stores.push(store);
       return store;
     },
+    async http(name = ROOT) {
+      const { credentials } = await clusters.ensure(name);
+      const client = new Http(name ? `${url}/clusters/${name}` : url, pki.ca.cert, credentials.adminToken);
+      clients.push(client);
+      return client;
+    },
     async close() {
+      for (const client of clients) client.close();
       await Promise.all(stores.map((store) => store.close()));
       await server.close();
       await clusters.close();
