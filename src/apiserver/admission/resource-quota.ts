@@ -140,8 +140,8 @@ export function quotaStatus(
 
 export const resourceQuota: AdmissionPlugin = {
   name: 'ResourceQuota',
-  handles({ operation, subresource, resource, namespace, object }) {
-    if (!namespace || !object) return false;
+  handles({ operation, subresource, resource, namespace, object, store }) {
+    if (!namespace || !object || store.count(QUOTAS, namespace) === 0) return false;
     if (operation === 'CREATE') return subresource === '';
     if (operation !== 'UPDATE') return false;
     if (resource.group === '' && resource.plural === 'pods') return subresource === 'resize';

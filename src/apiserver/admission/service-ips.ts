@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../api/object.ts';
 import { type Any, items } from '../builtins/fields.ts';
 import { ApiError, type FieldError, field, invalid } from '../status.ts';
-import type { Transaction } from '../store/store.ts';
+import type { Stored, Transaction } from '../store/store.ts';
 import { type AdmissionAttributes, type AdmissionPlugin, isResource } from './admission.ts';
 
 export interface ServiceRange {
@@ -45,22 +45,49 @@ function failure(service: KubeObject, errors: FieldError[]): ApiError {
 }
 
 interface Taken {
-  ips: Map<string, string>;
-  ports: Map<number, string>;
+  ips: Set<string>;
+  ports: Set<number>;
 }
 
-/** What services other than this one hold. */
-function taken(tx: Transaction, attributes: AdmissionAttributes): Taken {
-  const found: Taken = { ips: new Map(), ports: new Map() };
-  for (const stored of tx.list('/services')) {
-    if (stored.key.namespace === attributes.namespace && stored.key.name === attributes.object?.metadata.name) continue;
-    const { spec } = stored.object();
-    const owner = `${stored.key.namespace}/${stored.key.name}`;
-    for (const ip of items(spec?.clusterIPs)) if (ip && ip !== 'None') found.ips.set(ip, owner);
-    for (const port of items(spec?.ports)) if (port.nodePort) found.ports.set(port.nodePort, owner);
-    if (spec?.healthCheckNodePort) found.ports.set(spec.healthCheckNodePort, owner);
+/** What one version of one service holds; kept so that a create need not parse every other service again. */
+interface Holding {
+  rv: number;
+  size: number;
+  ips: string[];
+  ports: number[];
+}
+
+function holding(stored: Stored): Holding {
+  const { spec } = stored.object();
+  const ports = items(spec?.ports).map((port) => port.nodePort);
+  return {
+    rv: stored.rv,
+    size: stored.json.length,
+    ips: items(spec?.clusterIPs).filter((ip) => ip && ip !== 'None'),
+    ports: [...ports, spec?.healthCheckNodePort].filter(Boolean),
+  };
+}
+
+class Holdings {
+  #known = new Map<string, Holding>();
+
+  /** What services other than this one hold. */
+  taken(tx: Transaction, attributes: AdmissionAttributes): Taken {
+    const known = new Map<string, Holding>();
+    const found: Taken = { ips: new Set(), ports: new Set() };
+    for (const stored of tx.list('/services')) {
+      const { namespace, name } = stored.key;
+      const before = this.#known.get(`${namespace}/${name}`);
+      const same = before?.rv === stored.rv && before.size === stored.json.length;
+      const held = before && same ? before : holding(stored);
+      known.set(`${namespace}/${name}`, held);
+      if (namespace === attributes.namespace && name === attributes.object?.metadata.name) continue;
+      for (const ip of held.ips) found.ips.add(ip);
+      for (const port of held.ports) found.ports.add(port);
+    }
+    this.#known = known;
+    return found;
   }
-  return found;
 }
 
 function assignIP(service: KubeObject, held: Taken, range: ServiceRange): void {
@@ -123,7 +150,7 @@ function freePort(seed: string, used: Set<number>, range: ServiceRange): number 
 /** Two ports of one service may share a node port when only the protocol differs. */
 function assignPorts(service: KubeObject, held: Taken, range: ServiceRange): void {
   const { from, to } = range.nodePorts;
-  const used = new Set(held.ports.keys());
+  const used = new Set(held.ports);
   for (const [index, port] of items(service.spec.ports).entries()) {
     const { nodePort } = port;
     if (!nodePort) continue;
@@ -160,6 +187,7 @@ function assignPorts(service: KubeObject, held: Taken, range: ServiceRange): voi
 }
 
 export function serviceIPs(range: ServiceRange = DEFAULT_RANGE): AdmissionPlugin {
+  const holdings = new Holdings();
   return {
     name: 'ServiceIPs',
     handles: (attributes) =>
@@ -169,7 +197,7 @@ export function serviceIPs(range: ServiceRange = DEFAULT_RANGE): AdmissionPlugin
       const service = attributes.object as KubeObject;
       const { type } = service.spec ?? {};
       if (!type || type === 'ExternalName') return;
-      const held = taken(tx, attributes);
+      const held = holdings.taken(tx, attributes);
       assignIP(service, held, range);
       if (type === 'NodePort' || type === 'LoadBalancer') assignPorts(service, held, range);
     },

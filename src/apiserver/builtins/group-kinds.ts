@@ -1,7 +1,7 @@
 /** Rules of the groups besides core and workloads: mostly defaults, one small function each. */
-import { rfc3339 } from '../../clock.ts';
-import type { WriteContext } from '../resource.ts';
-import { type Any, assign, clone, defaultEmpty, defaultTo, ensure, items } from './fields.ts';
+import { admissionKinds } from './admission-kinds.ts';
+import { certificateKinds } from './certificate-kinds.ts';
+import { type Any, clone, defaultEmpty, defaultTo, ensure, items } from './fields.ts';
 import * as check from './group-validation.ts';
 import type { KindRules } from './kind.ts';
 import { normalizeQuantity, normalizeResourceList } from './resource-list.ts';
@@ -103,83 +103,6 @@ function defaultCsiDriver(object: Any): void {
   if (items(spec.volumeLifecycleModes).length === 0) spec.volumeLifecycleModes = ['Persistent'];
 }
 
-// ---- admission ------------------------------------------------------------------------------------------------
-
-function defaultWebhooks(object: Any, mutating: boolean): void {
-  for (const webhook of items(object.webhooks)) {
-    defaultTo(webhook, {
-      failurePolicy: 'Fail',
-      matchPolicy: 'Equivalent',
-      namespaceSelector: {},
-      objectSelector: {},
-      timeoutSeconds: 10,
-      ...(mutating ? { reinvocationPolicy: 'Never' } : {}),
-    });
-    for (const rule of items(webhook.rules)) defaultTo(rule, { scope: '*' });
-    if (webhook.clientConfig?.service) defaultTo(webhook.clientConfig.service, { port: 443 });
-  }
-}
-
-function defaultMatch(match: Any): void {
-  if (!match) return;
-  defaultTo(match, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} });
-  for (const rule of [...items(match.resourceRules), ...items(match.excludeResourceRules)])
-    defaultTo(rule, { scope: '*' });
-}
-
-const policyBinding: KindRules = {
-  generation: true,
-  requireResourceVersion: true,
-  defaults: (o) => defaultMatch(ensure(o, 'spec').matchResources),
-  validate: check.validatePolicyBinding,
-  validateUpdate: check.validatePolicyBinding,
-};
-
-// ---- certificates ---------------------------------------------------------------------------------------------
-
-/** Who asks is what the server saw, not what the request claims (pkg/registry/certificates). */
-function prepareCertificateRequest(object: Any, context: WriteContext): void {
-  const spec = ensure(object, 'spec');
-  assign(spec, 'username', context.user);
-  assign(spec, 'groups', context.groups.length ? [...context.groups] : undefined);
-}
-
-function stampConditions(object: Any, old: Any, context: WriteContext): void {
-  for (const condition of items(object.status?.conditions)) {
-    const before = items(old.status?.conditions).find((c) => c.type === condition.type);
-    defaultEmpty(condition, { status: 'True', lastUpdateTime: rfc3339(context.now) });
-    if (!condition.lastTransitionTime) {
-      condition.lastTransitionTime =
-        before?.status === condition.status ? before.lastTransitionTime : rfc3339(context.now);
-    }
-  }
-}
-
-const certificateRequest: KindRules = {
-  status: {},
-  prepareCreate: prepareCertificateRequest,
-  prepareUpdate: (o, old) => assign(o, 'spec', clone(old.spec)),
-  prepareSubresource: (name, o, old, context) => {
-    if (name === 'approval') {
-      const decided = items(o.status?.conditions);
-      assign(o, 'spec', clone(old.spec));
-      o.status = { ...clone(old.status), conditions: decided };
-      if (decided.length === 0) delete o.status.conditions;
-    } else if (name === 'status') {
-      const decisions = items(old.status?.conditions).filter((c) => c.type === 'Approved' || c.type === 'Denied');
-      const others = items(o.status?.conditions).filter((c) => c.type !== 'Approved' && c.type !== 'Denied');
-      const conditions = [...decisions, ...others];
-      o.status = { ...o.status, ...(conditions.length ? { conditions } : {}) };
-    }
-    stampConditions(o, old, context);
-  },
-  validate: check.validateCertificateRequest,
-  validateSubresource: {
-    approval: check.validateCertificateRequestUpdate,
-    status: check.validateCertificateRequestUpdate,
-  },
-};
-
 // ---- flow control ---------------------------------------------------------------------------------------------
 
 function defaultPriorityLevel(object: Any): void {
@@ -202,6 +125,8 @@ function defaultDeviceRequests(spec: Any): void {
 }
 
 export const groupKinds: Record<string, Record<string, KindRules>> = {
+  'admissionregistration.k8s.io': admissionKinds,
+  'certificates.k8s.io': certificateKinds,
   'networking.k8s.io': {
     Ingress: {
       generation: true,
@@ -314,49 +239,6 @@ export const groupKinds: Record<string, Record<string, KindRules>> = {
       validate: check.validateRuntimeClass,
       validateUpdate: check.validateRuntimeClassUpdate,
     },
-  },
-  'certificates.k8s.io': {
-    CertificateSigningRequest: certificateRequest,
-    ClusterTrustBundle: { requireResourceVersion: true },
-  },
-  'admissionregistration.k8s.io': {
-    MutatingWebhookConfiguration: {
-      generation: true,
-      requireResourceVersion: true,
-      defaults: (o) => defaultWebhooks(o, true),
-      validate: (o) => check.validateWebhooks(o, true),
-      validateUpdate: (o) => check.validateWebhooks(o, true),
-    },
-    ValidatingWebhookConfiguration: {
-      generation: true,
-      requireResourceVersion: true,
-      defaults: (o) => defaultWebhooks(o, false),
-      validate: (o) => check.validateWebhooks(o, false),
-      validateUpdate: (o) => check.validateWebhooks(o, false),
-    },
-    ValidatingAdmissionPolicy: {
-      generation: true,
-      requireResourceVersion: true,
-      status: {},
-      defaults: (o) => {
-        const spec = ensure(o, 'spec');
-        defaultTo(spec, { failurePolicy: 'Fail' });
-        defaultMatch(spec.matchConstraints);
-      },
-      validate: check.validatePolicy,
-      validateUpdate: check.validatePolicy,
-    },
-    ValidatingAdmissionPolicyBinding: policyBinding,
-    MutatingAdmissionPolicy: {
-      generation: true,
-      requireResourceVersion: true,
-      defaults: (o) => {
-        const spec = ensure(o, 'spec');
-        defaultTo(spec, { failurePolicy: 'Fail', reinvocationPolicy: 'Never' });
-        defaultMatch(spec.matchConstraints);
-      },
-    },
-    MutatingAdmissionPolicyBinding: policyBinding,
   },
   'flowcontrol.apiserver.k8s.io': {
     FlowSchema: {
