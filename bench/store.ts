@@ -1,36 +1,36 @@
 /**
- * What the store does in a second, and what an open one costs. Prints a table and, with `--json <file>`, the numbers.
- * Run: node --expose-gc --import tsx bench/store.ts [--json out.json] [--stores 1000]
+ * What the store does in a second without a server around it, and what an open one costs. Part of `bench/main.ts`
+ * (`--only store`); memory is read best with `node --expose-gc --import tsx bench/main.ts --only store`.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeObject } from '../src/api/object.ts';
 import { cloneStore, dropStore } from '../src/apiserver/store/clone.ts';
 import { openStore } from '../src/apiserver/store/sqlite-store.ts';
 import type { Store } from '../src/apiserver/store/store.ts';
 import { systemClock } from '../src/clock.ts';
+import type { Row } from './table.ts';
+import { elapsed as ms, quantile } from './timing.ts';
 
-const argument = (name: string, otherwise: string) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : (process.argv[at + 1] ?? otherwise);
-};
-const STORES = Number(argument('stores', '1000'));
-const dir = mkdtempSync(join(tmpdir(), 'bench-store-'));
 const options = { clock: systemClock };
-const results: { what: string; value: number; unit: string }[] = [];
+let dir = '';
+let stores = 0;
+let rows: Row[] = [];
 
-const report = (what: string, value: number, unit: string) => {
-  results.push({ what, value: Number(value.toFixed(3)), unit });
-};
+/** Works in an empty folder; `count` stores are open at once in its last part. */
+export async function measureStore(folder: string, count: number): Promise<Row[]> {
+  dir = folder;
+  stores = count;
+  rows = [];
+  await throughput();
+  await latency();
+  await reads();
+  await fanOut();
+  await files();
+  return rows;
+}
+
+const report = (what: string, ours: number, unit: string) => rows.push({ what: `store: ${what}`, ours, unit });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-const ms = async (work: () => unknown): Promise<number> => {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-};
-const quantile = (samples: number[], q: number) =>
-  [...samples].sort((a, b) => a - b)[Math.min(samples.length - 1, Math.floor(samples.length * q))] ?? 0;
 
 /** About 1.5 kB, as a small pod is. */
 const pod = (name: string, n: number): KubeObject => ({
@@ -208,49 +208,36 @@ async function files(): Promise<void> {
   const prepared = openStore(template, options);
   await writes(prepared, 'ns', 20, 20);
   await prepared.close();
-  const stores: Store[] = [];
+  const open: Store[] = [];
   const made: number[] = [];
   global.gc?.();
   const before = process.memoryUsage().rss;
-  for (let n = 0; n < STORES; n++) {
+  for (let n = 0; n < stores; n++) {
     const file = join(dir, `t${n}.db`);
     made.push(
       await ms(async () => {
         await cloneStore(template, file);
         const store = openStore(file, options);
         store.get(key('ns1'));
-        stores.push(store);
+        open.push(store);
       }),
     );
   }
   global.gc?.();
   report('clone + open + first get, p50', quantile(made, 0.5), 'ms');
   report('clone + open + first get, p99', quantile(made, 0.99), 'ms');
-  report('memory of an open store, only read', (process.memoryUsage().rss - before) / STORES / 1024, 'kB');
-  for (const store of stores) await writes(store, 'x', 20, 4);
+  report('memory of an open store, only read', (process.memoryUsage().rss - before) / stores / 1024, 'kB');
+  for (const store of open) await writes(store, 'x', 20, 4);
   global.gc?.();
-  report('memory of an open store, after 20 writes', (process.memoryUsage().rss - before) / STORES / 1024, 'kB');
+  report('memory of an open store, after 20 writes', (process.memoryUsage().rss - before) / stores / 1024, 'kB');
   const reopened = await ms(async () => {
-    for (const store of stores) await store.close();
-    for (let n = 0; n < STORES; n++) stores[n] = openStore(join(dir, `t${n}.db`), options);
+    for (const store of open) await store.close();
+    for (let n = 0; n < stores; n++) open[n] = openStore(join(dir, `t${n}.db`), options);
   });
-  report('close + open', reopened / STORES, 'ms');
+  report('close + open', reopened / stores, 'ms');
   const gone = await ms(async () => {
-    for (const store of stores) await store.close();
-    for (let n = 0; n < STORES; n++) await dropStore(join(dir, `t${n}.db`));
+    for (const store of open) await store.close();
+    for (let n = 0; n < stores; n++) await dropStore(join(dir, `t${n}.db`));
   });
-  report('close + drop', gone / STORES, 'ms');
+  report('close + drop', gone / stores, 'ms');
 }
-
-try {
-  await throughput();
-  await latency();
-  await reads();
-  await fanOut();
-  await files();
-} finally {
-  rmSync(dir, { recursive: true });
-}
-for (const { what, value, unit } of results) console.log(`${what.padEnd(44)} ${String(value).padStart(12)} ${unit}`);
-const out = argument('json', '');
-if (out) writeFileSync(out, `${JSON.stringify(results, null, 2)}\n`);

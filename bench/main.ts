@@ -1,0 +1,117 @@
+/**
+ * `make bench`: our API server beside kube-apiserver + etcd, in one run on one machine. Prints a table and writes
+ * bench/results/<date>.json. What is measured and how: docs/benchmarks.md.
+ *
+ *   npx tsx bench/main.ts [--quick] [--strict] [--only start|writes|list|watch|tenants|store]…
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { measureFanOut } from './fan-out.ts';
+import { measureList } from './list.ts';
+import type { Effort, Pair } from './pair.ts';
+import { kubeApiserver, whyNot } from './servers/kube-apiserver.ts';
+import { startRookery } from './servers/rookery.ts';
+import { residentMb } from './servers/server.ts';
+import { measureStart } from './start.ts';
+import { measureStore } from './store.ts';
+import { atMost, isMet, printTable, type Row, ratioAtMost, toJson } from './table.ts';
+import { measureTenants } from './tenants.ts';
+import { measureWrites } from './writes.ts';
+
+const NAMES = ['start', 'writes', 'list', 'watch', 'tenants', 'store'];
+const FULL: Effort = { rounds: 3, ms: 4000, objects: 10_000, tenants: 1000 };
+const QUICK: Effort = { rounds: 1, ms: 1500, objects: 2000, tenants: 100 };
+
+const flags = process.argv.slice(2);
+const only = flags.flatMap((flag, at) => (flag === '--only' ? [flags[at + 1] ?? ''] : []));
+for (const name of only) if (!NAMES.includes(name)) throw new Error(`--only ${name}: not one of ${NAMES.join(', ')}`);
+const wanted = (name: string) => (only.length > 0 ? only.includes(name) : name !== 'store');
+const effort = flags.includes('--quick') ? QUICK : FULL;
+const missing = whyNot();
+const folder = mkdtempSync(join(tmpdir(), 'rookery-bench-'));
+const rows: Row[] = [];
+const say = (what: string) => console.error(`${new Date().toISOString().slice(11, 19)} ${what}`);
+
+/** Everything that needs both servers under load, and what the load did to them. */
+async function measureLoad(): Promise<void> {
+  const theirs = missing ? undefined : await kubeApiserver.start(made('theirs'));
+  const pair: Pair = { ours: await startRookery(made('ours')), theirs };
+  try {
+    await pair.ours.ask('watchLoop');
+    if (wanted('writes')) rows.push(...(await told('writes', () => measureWrites(pair, effort))));
+    if (wanted('list')) rows.push(...(await told('list', () => measureList(pair, effort))));
+    if (wanted('watch')) rows.push(...(await told('watch', () => measureFanOut(pair, effort))));
+    const loop = await pair.ours.ask<{ longest: number; own: number }>('readLoop');
+    rows.push(
+      {
+        what: 'memory, after the load',
+        unit: 'MB',
+        ours: residentMb(pair.ours.pids),
+        theirs: theirs && residentMb(theirs.pids),
+        goal: ratioAtMost(0.35),
+      },
+      { what: 'event loop blocked, under load', unit: 'ms', ours: loop.own, goal: atMost(50) },
+      { what: '… with waiting for a processor', unit: 'ms', ours: loop.longest },
+    );
+  } finally {
+    await pair.ours.stop();
+    await pair.theirs?.stop();
+  }
+}
+
+function made(name: string): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  return path;
+}
+
+function told<T>(what: string, work: () => Promise<T>): Promise<T> {
+  say(what);
+  return work();
+}
+
+try {
+  if (missing) say(`kube-apiserver + etcd are not available: ${missing}`);
+  if (wanted('start')) rows.push(...(await told('start', () => measureStart(made('start'), effort.rounds, !missing))));
+  if (['writes', 'list', 'watch'].some(wanted)) await measureLoad();
+  if (wanted('tenants')) rows.push(...(await told('tenants', () => measureTenants(made('tenants'), effort.tenants))));
+  if (wanted('store')) rows.push(...(await told('store', () => measureStore(made('store'), effort.tenants))));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+printTable(rows, missing ? undefined : kubeApiserver.name);
+if (missing) console.log(`kube-apiserver + etcd: not available (${missing})`);
+
+const results = fileURLToPath(new URL('./results/', import.meta.url));
+mkdirSync(results, { recursive: true });
+const date = new Date().toISOString();
+const file = join(results, `${date.slice(0, 19).replaceAll(':', '')}.json`);
+const machine = {
+  cpu: cpus()[0]?.model ?? '',
+  cores: cpus().length,
+  memoryGb: Math.round(totalmem() / 2 ** 30),
+  kernel: release(),
+  node: process.version,
+  load: loadavg(),
+};
+writeFileSync(
+  file,
+  `${JSON.stringify({ date, commit: commit(), machine, effort, missing, rows: rows.map(toJson) }, null, 2)}\n`,
+);
+console.log(`\nwritten to ${file}`);
+if (flags.includes('--strict') && rows.some((row) => isMet(row) === false)) process.exitCode = 1;
+
+function commit(): string | undefined {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return undefined;
+  }
+}

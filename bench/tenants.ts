@@ -1,0 +1,77 @@
+/** Many clusters in one process: how fast they come, what they weigh awake and asleep, how fast they go. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { parse } from 'yaml';
+import { Client } from './client.ts';
+import { type RookeryRunning, startRookery } from './servers/rookery.ts';
+import { residentMb } from './servers/server.ts';
+import { atMost, type Row } from './table.ts';
+import { elapsed, quantile } from './timing.ts';
+
+const SETTLE_MS = 3000;
+/** Sleep comes after a minute without use, looked for every 15 seconds. */
+const SLEEP_AFTER_MS = 61_000;
+const PATIENCE_MS = 60_000;
+
+interface Kubeconfig {
+  clusters: [{ cluster: { server: string } }];
+  users: [{ user: { token: string } }];
+}
+
+export async function measureTenants(folder: string, count: number): Promise<Row[]> {
+  const server = await startRookery(folder);
+  try {
+    // The first one loads what all others share.
+    await makeTenant(server, 'first');
+    await delay(SETTLE_MS);
+    const before = residentMb(server.pids);
+    const perTenantKb = () => ((residentMb(server.pids) - before) / count) * 1024;
+    const ready: number[] = [];
+    await server.ask('watchLoop');
+    const total = await elapsed(async () => {
+      for (let n = 0; n < count; n++) ready.push(await elapsed(() => makeTenant(server, `tenant-${n}`)));
+    });
+    const loop = await server.ask<{ own: number }>('readLoop');
+    await delay(SETTLE_MS);
+    const awakeKb = perTenantKb();
+    await fallAsleep(server);
+    const asleepKb = perTenantKb();
+    const wake = await elapsed(() => makeTenant(server, 'tenant-0'));
+    const gone = await elapsed(async () => {
+      for (let n = 0; n < count; n++) await server.ask('drop', `tenant-${n}`);
+    });
+    const many = count.toLocaleString('en-US');
+    return [
+      { what: `${many} tenants, created one after another`, unit: 's', ours: total / 1000, goal: atMost(count / 50) },
+      { what: 'tenant ready, p50', unit: 'ms', ours: quantile(ready, 0.5), goal: atMost(25) },
+      { what: 'tenant ready, p99', unit: 'ms', ours: quantile(ready, 0.99) },
+      { what: 'memory of a tenant, awake', unit: 'kB', ours: awakeKb, goal: atMost(1024) },
+      { what: 'memory of a tenant, asleep', unit: 'kB', ours: asleepKb },
+      { what: 'tenant woken up', unit: 'ms', ours: wake },
+      { what: `${many} tenants, deleted`, unit: 's', ours: gone / 1000 },
+      { what: 'event loop blocked, creating tenants', unit: 'ms', ours: loop.own, goal: atMost(50) },
+    ];
+  } finally {
+    await server.stop();
+  }
+}
+
+/** From nothing to an answer under its own kubeconfig. */
+async function makeTenant({ ask }: RookeryRunning, name: string): Promise<void> {
+  const kubeconfig = parse(await ask<string>('kubeconfig', name)) as Kubeconfig;
+  const { server } = kubeconfig.clusters[0].cluster;
+  const { origin, pathname } = new URL(server);
+  const client = new Client(origin, kubeconfig.users[0].user.token);
+  const list = JSON.parse(String(await client.call('GET', `${pathname}/api/v1/namespaces`))) as { items: unknown[] };
+  if (list.items.length < 4) throw new Error(`${name} has ${list.items.length} namespaces`);
+  await client.close();
+}
+
+async function fallAsleep(server: RookeryRunning): Promise<void> {
+  await server.ask('putForward', SLEEP_AFTER_MS);
+  const end = performance.now() + PATIENCE_MS;
+  while ((await server.ask<number>('awake')) > 1) {
+    if (performance.now() > end) throw new Error('tenants do not fall asleep');
+    await delay(250);
+  }
+  await delay(SETTLE_MS);
+}
