@@ -37,10 +37,6 @@ export function refill(budget: number): void {
   left = budget;
 }
 
-export function remaining(): number {
-  return left;
-}
-
 export function isSpent(): boolean {
   return left < 0;
 }

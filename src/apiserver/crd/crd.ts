@@ -78,7 +78,6 @@ export interface Crd extends KubeObject {
 
 /** Where CRDs themselves are stored. */
 export const CRD_STORAGE = 'apiextensions.k8s.io/customresourcedefinitions';
-export const CRD_GROUP = 'apiextensions.k8s.io';
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 export function condition(crd: Crd, type: string): CrdCondition | undefined {

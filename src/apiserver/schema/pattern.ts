@@ -2,7 +2,8 @@
  * Regular expressions users give us, in RE2 syntax and linear time: a pattern from a CRD must not be able to hold the
  * event loop. Compiled once and kept; the cache is bounded because tenants can bring any number of patterns.
  */
-import { RE2JS } from 're2js';
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
 
 const LIMIT = 2000;
 
@@ -24,9 +25,17 @@ function lookup(pattern: string): Compiled {
   return entry;
 }
 
+let engine: typeof RE2JS | undefined;
+
+/** Loaded with the first pattern: it brings Unicode's tables, and many clusters never see a pattern. */
+function re2(): typeof RE2JS {
+  engine ??= (createRequire(import.meta.url)('re2js') as { RE2JS: typeof RE2JS }).RE2JS;
+  return engine;
+}
+
 function compile(pattern: string): Compiled {
   try {
-    return { re: RE2JS.compile(pattern), native: nativeForm(pattern) };
+    return { re: re2().compile(pattern), native: nativeForm(pattern) };
   } catch (error) {
     return { re: new Error(goMessage(error)) };
   }
