@@ -37,7 +37,8 @@ const certificateRequest: KindRules = {
       const decisions = items(old.status?.conditions).filter((c) => c.type === 'Approved' || c.type === 'Denied');
       const others = items(o.status?.conditions).filter((c) => c.type !== 'Approved' && c.type !== 'Denied');
       const conditions = [...decisions, ...others];
-      o.status = { ...o.status, ...(conditions.length ? { conditions } : {}) };
+      o.status = { ...o.status };
+      assign(o.status, 'conditions', conditions.length ? conditions : undefined);
     }
     stampConditions(o, old, context);
   },
