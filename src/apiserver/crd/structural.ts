@@ -85,32 +85,17 @@ function metadata(s: Schema, level: Level, path: string, errors: FieldError[]): 
   if (level !== 'root') return;
   const { type: _, default: __, properties, ...rest } = meta;
   const names = Object.keys(properties ?? {});
-  const structural = STRUCTURAL_WORDS.some((word) => rest[word] !== undefined && rest[word] !== false);
-  if (names.some((n) => n !== 'name' && n !== 'generateName') || structural) {
+  const more = Object.entries(rest).some(
+    ([word, value]) => !DOCUMENTATION.has(word) && value !== undefined && value !== false && value !== '',
+  );
+  if (names.some((n) => n !== 'name' && n !== 'generateName') || more) {
     const text = 'must not specify anything other than name and generateName, but metadata is implicitly specified';
     errors.push(field.forbidden(at, text));
   }
 }
 
-const STRUCTURAL_WORDS = [
-  'title',
-  'description',
-  'nullable',
-  'items',
-  'additionalProperties',
-  'x-kubernetes-preserve-unknown-fields',
-  'x-kubernetes-embedded-resource',
-  'x-kubernetes-int-or-string',
-  'x-kubernetes-list-type',
-  'x-kubernetes-list-map-keys',
-  'x-kubernetes-map-type',
-  'x-kubernetes-validations',
-  'required',
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'not',
-] as const;
+/** Not kept by structural schemas, so not held against them. */
+const DOCUMENTATION = new Set(['example', 'externalDocs']);
 
 /** The two ways to write "integer or string" that are allowed to name types inside anyOf. */
 function isIntOrStringAnyOf(s: Schema): boolean {
