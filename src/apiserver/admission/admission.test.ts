@@ -8,6 +8,7 @@ import { ApiError } from '../status.ts';
 import type { Key, Stored, Transaction } from '../store/store.ts';
 import type { AdmissionAttributes, Operation } from './admission.ts';
 import { admit, builtinPlugins, commit } from './index.ts';
+import { quotaStatus } from './resource-quota.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests
 type Any = any;
@@ -245,6 +246,24 @@ describe('quotas', () => {
     expect(await world.create('configmaps', 'n', { metadata: { name: 'b' } })).toBe(
       'configmaps "b" is forbidden: exceeded quota: qq, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1',
     );
+  });
+
+  it('forget what is gone', async () => {
+    await world.create('configmaps', 'n', { metadata: { name: 'a' } });
+    await world.write('DELETE', '', 'configmaps', 'n', { metadata: { name: 'a' } });
+    expect(await world.create('configmaps', 'n', { metadata: { name: 'b' } })).toMatchObject({ kind: 'ConfigMap' });
+  });
+
+  it('know what their status should be', () => {
+    world.add('/configmaps', 'n', { metadata: { name: 'a' } });
+    const pods = { resource: '/pods', namespace: 'n' };
+    world.put({ ...pods, name: 'p' }, pod('p', { requests: { cpu: '250m' } }) as Any);
+    world.put({ ...pods, name: 'q' }, { ...pod('q', { requests: { cpu: '2' } }), status: { phase: 'Failed' } } as Any);
+    const quota = { metadata: { namespace: 'n' }, spec: { hard } } as Any;
+    expect(quotaStatus(world, quota, 0)).toEqual({
+      hard,
+      used: { ...used, pods: '1', 'requests.cpu': '250m', 'count/configmaps': '1' },
+    });
   });
 
   it('without a status count what is there', async () => {

@@ -8,9 +8,7 @@ import { serviceAccount } from './service-account.ts';
 import { DEFAULT_RANGE, type ServiceRange, serviceIPs } from './service-ips.ts';
 import { defaultIngressClass, defaultStorageClass, storageObjectInUseProtection } from './storage-defaults.ts';
 
-export { type AdmissionAttributes, type AdmissionPlugin, admit, commit, type Operation } from './admission.ts';
-export { quotaStatus } from './resource-quota.ts';
-export { DEFAULT_RANGE, firstServiceIP, type ServiceRange } from './service-ips.ts';
+export { type AdmissionPlugin, admit, commit } from './admission.ts';
 
 /** One list per cluster: its service range is its own. */
 export function builtinPlugins(range: ServiceRange = DEFAULT_RANGE): AdmissionPlugin[] {

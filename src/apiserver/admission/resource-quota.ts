@@ -1,7 +1,7 @@
 /**
- * ResourceQuota, inside the transaction: the usage it checks against cannot be overtaken by another write. It raises
- * `status.used` with the object; lowering it after deletes, and filling in the status of a new quota, is the quota loop's
- * work (`quotaStatus` says what it should be).
+ * ResourceQuota, inside the transaction: what it counts is what is stored at that moment, so no other write can come
+ * between and nothing has to be given back after a delete. It writes `status.used` along with the object; keeping the
+ * status fresh after deletes and for new quotas is the quota loop's work (`quotaStatus` says what it should be).
  */
 import type { KubeObject } from '../../api/object.ts';
 import { clone, items } from '../builtins/fields.ts';
@@ -70,7 +70,7 @@ function charge(tx: Transaction, attributes: AdmissionAttributes, object: KubeOb
   const delta = growth(attributes, object, quota);
   const names = Object.keys(delta).filter((name) => hard[name] && (delta[name] ?? ZERO).nano !== 0n);
   if (names.length === 0) return;
-  const used = quota.status?.used ? readResources(quota.status.used) : currentUsage(tx, quota, namespace, now);
+  const used = currentUsage(tx, quota, namespace, now);
   const next: Resources = { ...pick(used, Object.keys(hard)) };
   for (const name of names) next[name] = addQuantity(used[name] ?? ZERO, delta[name] ?? ZERO);
   const exceeded = names.filter((name) => compareQuantity(next[name] ?? ZERO, hard[name] ?? ZERO) > 0);

@@ -203,8 +203,3 @@ export function serviceIPs(range: ServiceRange = DEFAULT_RANGE): AdmissionPlugin
     },
   };
 }
-
-/** The address of the `kubernetes` service. */
-export function firstServiceIP(range: ServiceRange = DEFAULT_RANGE): string {
-  return toText(bounds(range.cidr).first);
-}

@@ -19,7 +19,6 @@ import { workloadPrinters } from './printers/workloads.ts';
 import { workloadKinds } from './workloads.ts';
 
 export { validateObjectMeta, validateObjectMetaUpdate } from './metadata-validation.ts';
-export { defaultPrinter } from './printers/table.ts';
 export { scaleOf } from './scale.ts';
 export { selectableFieldsOf } from './selectable-fields.ts';
 

@@ -87,7 +87,16 @@ function defaultJob(object: Any): void {
   for (const rule of items(spec.podFailurePolicy?.rules)) {
     for (const pattern of items(rule.onPodConditions)) defaultEmpty(pattern, { status: 'True' });
   }
+  nameGenerated(object);
   defaultPodTemplate(template);
+}
+
+/** A generated name comes after the uid did its work: the labels that carry it are completed here. */
+function nameGenerated({ metadata, spec }: Any): void {
+  for (const labels of [spec.template.metadata?.labels, metadata.labels]) {
+    if (!metadata.name || !metadata.uid || labels?.[JOB_UID_LABELS[0] as string] !== metadata.uid) continue;
+    for (const name of JOB_NAME_LABELS) defaultTo(labels, { [name]: metadata.name });
+  }
 }
 
 function defaultCronJob(object: Any): void {
@@ -109,7 +118,7 @@ function prepareJob(job: Any): void {
   const labels = ensure(ensure(spec.template, 'metadata'), 'labels');
   // Upstream's defaults let a job without labels share its template's, so the generated ones show on both.
   const shared = same(metadata.labels, labels);
-  for (const name of JOB_NAME_LABELS) defaultTo(labels, { [name]: metadata.name });
+  if (metadata.name) for (const name of JOB_NAME_LABELS) defaultTo(labels, { [name]: metadata.name });
   for (const name of JOB_UID_LABELS) defaultTo(labels, { [name]: metadata.uid });
   if (shared) metadata.labels = { ...labels };
   const matchLabels = ensure(ensure(spec, 'selector'), 'matchLabels');
