@@ -19,6 +19,7 @@ export { evict } from './handlers/eviction.ts';
 export { readScale, writeScale } from './handlers/scale.ts';
 export { seenChange } from './handlers/selection.ts';
 export { served, viewed } from './handlers/stored-form.ts';
+export { clone } from './json.ts';
 export type { Operations } from './operations.ts';
 export type { Resource } from './resource.ts';
 export { readList, waitFor } from './server/list.ts';

@@ -1,10 +1,14 @@
 /** Small things done with JSON values everywhere in the server. */
 
+/** A copy as JSON would make it: what is undefined is absent. */
 export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(clone) as T;
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) assign(copy, key, clone((value as Record<string, unknown>)[key]));
+  for (const key of Object.keys(value)) {
+    const field = (value as Record<string, unknown>)[key];
+    if (field !== undefined) assign(copy, key, clone(field));
+  }
   return copy as T;
 }
 

@@ -12,6 +12,7 @@ import {
   bind,
   type Cluster,
   CompactedError,
+  clone,
   evict,
   expired,
   issueToken,
@@ -100,7 +101,7 @@ export class InProcessStore implements ObjectStore {
     return this.#on(ref, async (cluster, resource) => {
       const namespace = object.metadata.namespace ?? '';
       const write = this.#write(options);
-      const copy = structuredClone(object) as KubeObject;
+      const copy = clone(object) as KubeObject;
       switch (options.subresource) {
         case undefined:
           return (await cluster.operations.create(resource, namespace, copy, write)) as T;
@@ -129,7 +130,7 @@ export class InProcessStore implements ObjectStore {
   update<T extends KubeObject>(ref: ResourceRef, object: T, options: WriteOptions = {}): Promise<T> {
     return this.#on(ref, async (cluster, resource) => {
       const { namespace = '', name = '' } = object.metadata;
-      const copy = structuredClone(object) as KubeObject;
+      const copy = clone(object) as KubeObject;
       const write = this.#write(options);
       if (options.subresource === 'scale') {
         const scale = { ...write, subresource: '' };
@@ -150,7 +151,7 @@ export class InProcessStore implements ObjectStore {
     options: WriteOptions = {},
   ): Promise<T> {
     return this.#on(ref, async (cluster, resource) => {
-      const copy = { type: patch.type, body: structuredClone(patch.body) };
+      const copy = { type: patch.type, body: clone(patch.body) };
       const { namespace = '', name } = key;
       return (await cluster.operations.patch(resource, namespace, name, copy, this.#write(options))).object as T;
     });
@@ -163,7 +164,7 @@ export class InProcessStore implements ObjectStore {
   ): Promise<T> {
     return this.#on(ref, async (cluster, resource) => {
       const { namespace = '', name = '' } = object.metadata;
-      const patch = { type: 'apply' as const, body: structuredClone(object), force: options.force };
+      const patch = { type: 'apply' as const, body: clone(object), force: options.force };
       return (await cluster.operations.patch(resource, namespace, name, patch, this.#write(options))).object as T;
     });
   }

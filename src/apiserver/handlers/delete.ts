@@ -73,7 +73,7 @@ function marked(
   if (!meta.deletionTimestamp || grace < (meta.deletionGracePeriodSeconds ?? 0)) {
     if (!meta.deletionTimestamp && !resource.strategy.noGeneration) meta.generation = (meta.generation ?? 0) + 1;
     meta.deletionTimestamp = rfc3339(context.clock.now() + grace * 1000);
-    meta.deletionGracePeriodSeconds = grace;
+    if (!isNamespace) meta.deletionGracePeriodSeconds = grace;
   }
   if (isNamespace) object.status = { ...object.status, phase: 'Terminating' };
   return object;

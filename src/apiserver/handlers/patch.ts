@@ -8,7 +8,7 @@ import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicPatch } from '../patch/strategic.ts';
 import type { Resource } from '../resource.ts';
-import { badRequest, notFound, unsupportedMediaType } from '../status.ts';
+import { badRequest, field, invalid, notFound, unsupportedMediaType } from '../status.ts';
 import { change } from './change.ts';
 import { checkKind, conform } from './conform.ts';
 import { createConformed } from './create.ts';
@@ -33,10 +33,18 @@ export async function patch(
     conform(resource, object, options, options.duplicates, false);
     settleNamespace(resource, object, namespace);
     settleName(object, name);
+    checkUid(resource, object, live);
     return { object, options };
   });
   if (!changed) throw notFound(subjectOf(resource, name));
   return { object: changed, created: false };
+}
+
+/** A PUT for another uid is a conflict; a patch that would change it is invalid. */
+function checkUid(resource: Resource, object: KubeObject, live: KubeObject): void {
+  const { uid, name = '' } = object.metadata;
+  if (!uid || uid === live.metadata.uid) return;
+  throw invalid(resource.group, resource.kind, name, [field.invalid('metadata.uid', uid, 'field is immutable')]);
 }
 
 function patched(resource: Resource, live: KubeObject, patch: Patch): KubeObject {
