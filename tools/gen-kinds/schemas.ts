@@ -64,9 +64,8 @@ export function compact(raw: Raw): Raw {
   const reference = (raw.$ref ?? raw.allOf?.[0]?.$ref) as string | undefined;
   if (reference) out.$ref = reference.replace('#/components/schemas/', '');
   for (const [key, value] of Object.entries(raw)) if (KEPT.has(key)) out[key] = value;
-  // `default: {}`, `""` and `0` only say "not a pointer in Go"; they are no defaults anyone applies.
-  if (raw.default && !(typeof raw.default === 'object' && Object.keys(raw.default).length === 0))
-    out.default = raw.default;
+  // `""` and `0` only say "not a pointer in Go"; `{}` says so too, and server-side apply has to know it.
+  if (raw.default) out.default = raw.default;
   if (raw.items) out.items = compact(raw.items);
   if (raw.additionalProperties) out.additionalProperties = compact(raw.additionalProperties);
   if (raw.oneOf) out.oneOf = raw.oneOf;

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { sleep } from '../../clock.ts';
 import { type AdmissionAttributes, admit } from '../admission/admission.ts';
 import { recordUpdate } from '../apply/record-update.ts';
+import { resetFields } from '../apply/reset-fields.ts';
 import { checkEscalation } from '../auth/escalation.ts';
 import { nameKindOf } from '../builtins/index.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
@@ -80,6 +81,8 @@ function own(context: ClusterContext, draft: Draft): void {
     manager: draft.options.fieldManager ?? 'unknown',
     apiVersion: servedApiVersion(draft.resource),
     subresource: draft.options.subresource ?? '',
+    structs: !draft.resource.custom,
+    reset: resetFields(draft.resource, draft.options.subresource ?? ''),
     now: context.clock.now(),
   });
 }

@@ -1,6 +1,7 @@
 /** PATCH in its four forms. Without a resource version in the patch it is re-applied until it fits; never a 409. */
 import type { KubeObject } from '../../api/object.ts';
 import { applyConfiguration } from '../apply/apply-configuration.ts';
+import { resetFields } from '../apply/reset-fields.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import { clone } from '../json.ts';
 import type { Patch, WriteOptions } from '../operations.ts';
@@ -82,6 +83,7 @@ async function apply(
   checkKind(resource, config);
   conform(resource, config, options, options.duplicates, false);
   settleNamespace(resource, config, namespace);
+  config.metadata.name ??= name;
   settleName(config, name);
   const merged = (live: KubeObject | undefined) =>
     applyConfiguration({
@@ -91,6 +93,9 @@ async function apply(
       manager: options.fieldManager as string,
       apiVersion: servedApiVersion(resource),
       subresource: options.subresource ?? '',
+      structs: !resource.custom,
+      reset: resetFields(resource, options.subresource ?? ''),
+      kind: resource.kind,
       force: patch.force ?? false,
       now: context.clock.now(),
     });
