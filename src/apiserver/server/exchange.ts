@@ -38,18 +38,34 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : value;
   }
 
-  async body(): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of this.request as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > BODY_LIMIT) {
-        this.request.resume();
-        throw tooLarge(`limit is ${BODY_LIMIT}`);
-      }
-      chunks.push(chunk);
-    }
-    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  /** Read by hand: leaving a `for await` early would destroy the connection before the 413 is through. */
+  body(): Promise<Buffer> {
+    const { request } = this;
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const settle = (act: () => void) => {
+        request.off('data', take).off('end', end).off('close', cut).off('error', cut);
+        act();
+      };
+      const take = (chunk: Buffer) => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size > BODY_LIMIT) settle(() => this.#refuse(reject));
+      };
+      const end = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+      const cut = () => settle(() => reject(badRequest('unexpected EOF')));
+      request.on('data', take).on('end', end).on('close', cut).on('error', cut);
+      if (request.destroyed) cut();
+    });
+  }
+
+  /** The rest of the body is thrown away as it comes, and the connection with it: nobody waits for an endless one. */
+  #refuse(reject: (error: Error) => void): void {
+    this.request.on('error', () => {});
+    this.request.resume();
+    if (this.request.httpVersionMajor === 1) this.response.setHeader('connection', 'close');
+    reject(tooLarge(`limit is ${BODY_LIMIT}`));
   }
 
   /** Starts an answer that is written piece by piece. */
@@ -72,17 +88,18 @@ export class Exchange {
     headers: Record<string, string> = {},
   ): Promise<void> {
     if (this.response.headersSent || this.response.destroyed) return;
-    let bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    // Text stays text: Node then sends it in one piece with the headers, which halves the cost of a small answer.
+    let content = body;
     const all: Record<string, string> = { 'content-type': contentType, ...headers };
-    if (bytes.length > GZIP_FROM && this.wantsGzip) {
-      bytes = await compress(bytes, { level: 1 });
+    if (Buffer.byteLength(content) > GZIP_FROM && this.wantsGzip) {
+      content = await compress(content, { level: 1 });
       all['content-encoding'] = 'gzip';
       all.vary = 'Accept-Encoding';
     }
-    all['content-length'] = String(bytes.length);
+    all['content-length'] = String(Buffer.byteLength(content));
     this.open(status, all);
     if (this.method === 'HEAD') this.response.end();
-    else this.response.end(bytes);
+    else this.response.end(content);
   }
 
   /** An answer of unknown size, compressed where the client wants it; `write` waits while the client is slow. */

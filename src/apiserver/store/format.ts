@@ -77,9 +77,10 @@ function configure(db: Connection, options: FormatOptions): void {
   db.pragma('cache_size = -128');
   db.pragma('temp_store = MEMORY');
   db.pragma(`synchronous = ${options.synchronous}`);
-  // Small checkpoints: the one who commits pays for them, on the event loop.
-  db.pragma('wal_autocheckpoint = 256');
-  db.pragma('journal_size_limit = 1048576');
+  // Checkpoints are paid for by the one who commits, on the event loop, and most of the price are two fsyncs whatever
+  // the size: at a quarter of this there are four times as many, a third fewer writes and no shorter pauses.
+  db.pragma('wal_autocheckpoint = 1000');
+  db.pragma('journal_size_limit = 8388608');
 }
 
 function create(db: Connection): void {
