@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dnsWorks, networkWorks, podRuns } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { type K3d, k3d } from './support/k3d.ts';
-import { pod } from './support/workload.ts';
+import { deployment } from './support/workload.ts';
 
 const name = 'bed-pair';
 
@@ -30,13 +30,14 @@ describe('k3d', () => {
   test('names are resolved', () => dnsWorks(cluster.kubectl));
 
   test('what was there before a stop is there after a start', async () => {
-    await cluster.kubectl.apply(pod('survivor', { command: ['sleep', '3600'] }));
-    await cluster.kubectl.untilPodReady('survivor');
+    // A Deployment and not a pod: k3d drains a server when it stops it.
+    await cluster.kubectl.apply(deployment('survivor'));
+    await cluster.kubectl.untilAvailable('survivor');
     await cluster.run('cluster', 'stop', name);
     expect((await cluster.kubectl.try(['get', 'nodes'])).code).not.toBe(0);
     await cluster.run('cluster', 'start', name, '--wait', '--timeout', '180s');
     await cluster.kubectl.untilReady(2);
-    await cluster.kubectl.untilPodReady('survivor');
+    await cluster.kubectl.untilAvailable('survivor');
   });
 
   test('delete leaves nothing', async () => {

@@ -33,10 +33,10 @@ async function runSuite(suite: Suite, until: number | undefined): Promise<Count>
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/e2e/vitest.config.ts', '--reporter=verbose', '--reporter=json', `--outputFile=${report}`, `${suite.name}.e2e.ts`];
   const result = await tryRun(process.execPath, args, { timeoutMs: limit, echo: true, env: { ...process.env, NO_COLOR: '1' } });
   try {
-    const { numPassedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8')) as { numPassedTests: number; numTotalTests: number };
+    const count = JSON.parse(readFileSync(report, 'utf8')) as { numPassedTests: number; numFailedTests: number; numPendingTests: number };
+    if (count.numFailedTests === 0 && result.code === 0) return { passed: count.numPassedTests, failed: 0 };
     // Tests that a failure kept from running did not pass either.
-    const failed = numTotalTests - numPassedTests;
-    return { passed: numPassedTests, failed: failed === 0 && result.code !== 0 ? 1 : failed };
+    return { passed: count.numPassedTests, failed: Math.max(1, count.numFailedTests + count.numPendingTests) };
   } catch {
     say(`${suite.name} was stopped or broke before it could report`);
     return { passed: 0, failed: 1 };

@@ -24,6 +24,19 @@ export const pod = (name: string, { node, image = 'rookery-bed/busybox:1', label
   },
 });
 
+export const deployment = (name: string): object => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name },
+  spec: {
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'rookery-bed/busybox:1', imagePullPolicy: 'IfNotPresent', command: serving(name) }] },
+    },
+  },
+});
+
 export const service = (name: string, selector: Record<string, string>): object => ({
   apiVersion: 'v1',
   kind: 'Service',
