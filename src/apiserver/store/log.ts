@@ -4,6 +4,7 @@
  */
 import type { Statement } from 'better-sqlite3';
 import type { Connection } from './format.ts';
+import { Recent } from './recent.ts';
 import { Resources } from './resources.ts';
 import type { ChangeEvent, Key, Stored } from './store.ts';
 import type { Values } from './values.ts';
@@ -82,6 +83,7 @@ export class Log {
   readonly #values: Values;
   readonly #resources: Resources;
   readonly #prepared = new Map<string, Statement>();
+  readonly #recent = new Recent();
 
   constructor(db: Connection, values: Values) {
     this.#db = db;
@@ -90,10 +92,16 @@ export class Log {
   }
 
   get(key: Key): Stored | undefined {
+    const recent = this.#recent.get(key);
+    if (recent) return recent;
     const id = this.#resources.id(key.resource);
     if (id === undefined) return undefined;
     const row = this.#sql('get').get(id, key.namespace, key.name) as { rv: number; value: Column } | undefined;
-    return row && this.#version(key, row.rv, row.value);
+    if (!row) return undefined;
+    const found = this.#version(key, row.rv, row.value);
+    // What is sealed is not kept lying around in the clear.
+    if (typeof row.value === 'string') this.#recent.keep(found);
+    return found;
   }
 
   page(range: Range): Stored[] {
@@ -175,11 +183,13 @@ export class Log {
     if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
     this.#resources.reload();
     this.#values.forget();
+    this.#recent.forgetAll();
   }
 
   put(key: Key, rv: number, previous: Stored | undefined, json: string): Stored {
     const id = this.#resources.intern(key.resource);
     const op = previous ? MODIFIED : ADDED;
+    this.#recent.forget(key);
     this.#sql('append').run(
       rv,
       id,
@@ -197,6 +207,7 @@ export class Log {
   remove(rv: number, last: Stored): Stored {
     const { resource, namespace, name } = last.key;
     const id = this.#resources.intern(resource);
+    this.#recent.forget(last.key);
     this.#sql('append').run(rv, id, namespace, name, DELETED, last.rv, null);
     this.#sql('unpoint').run(id, namespace, name);
     return new Deletion(last, rv);
@@ -206,6 +217,7 @@ export class Log {
   undo(event: ChangeEvent): void {
     const { resource, namespace, name } = event.current.key;
     const id = this.#resources.intern(resource);
+    this.#recent.forget(event.current.key);
     this.#sql('unappend').run(event.rv);
     if (event.previous) this.#sql('point').run(id, namespace, name, event.previous.rv);
     else this.#sql('unpoint').run(id, namespace, name);
