@@ -54,10 +54,17 @@ export function decodeJson(body: Buffer): Decoded {
 
 /** YAML 1.1 as Kubernetes reads it (`yes` is a boolean), one document, no alias bombs. Loaded when first needed. */
 export async function decodeYaml(body: Buffer): Promise<Decoded> {
-  const { parseDocument } = await import('yaml');
-  const document = parseDocument(utf8(body), { version: '1.1', uniqueKeys: false, strict: true, merge: true });
-  const error = document.errors[0];
-  if (error) throw badRequest(`error converting YAML to JSON: yaml: ${error.message}`);
+  const text = utf8(body);
+  const json = quickJson(text);
+  if (json) return json;
+  const { Composer, Parser } = await import('yaml');
+  const tokens = [...new Parser().parse(text)];
+  // Composing recurses: so deep that the stack runs out inside of a RegExp, it takes the whole process with it.
+  checkTokenDepth(tokens);
+  const options = { version: '1.1', uniqueKeys: false, strict: true, merge: true } as const;
+  const [document, another] = [...new Composer(options).compose(tokens, true, text.length)];
+  const problem = document?.errors[0]?.message ?? (another ? 'more than one document' : undefined);
+  if (!document || problem) throw badRequest(`error converting YAML to JSON: yaml: ${problem ?? 'no document'}`);
   let value: unknown;
   try {
     value = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 })) ?? 'null');
@@ -66,6 +73,32 @@ export async function decodeYaml(body: Buffer): Promise<Decoded> {
   }
   checkDepth(value, 0);
   return { value, duplicates: await yamlDuplicates(document.contents) };
+}
+
+/** Most clients send JSON and call it YAML, which it is; reading it as what it is is faster by far. */
+function quickJson(text: string): Decoded | undefined {
+  if (!text.startsWith('{')) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  checkDepth(value, 0);
+  return { value, duplicates: duplicateKeys(text) };
+}
+
+/** Without recursion: this is what keeps others from it. */
+function checkTokenDepth(tokens: unknown[]): void {
+  let level = tokens;
+  for (let depth = 0; level.length > 0; depth++) {
+    // A collection and its item are two tokens.
+    if (depth > 2 * DEPTH_LIMIT + 2) throw badRequest('exceeded max depth');
+    level = level.flatMap((token) => {
+      const { items, key, value } = token as { items?: unknown[]; key?: unknown; value?: unknown };
+      return [...(items ?? []), key, value].filter((part) => typeof part === 'object' && part !== null);
+    });
+  }
 }
 
 async function yamlDuplicates(root: unknown): Promise<string[]> {
