@@ -7,6 +7,7 @@ import type { DeleteOptions, Patch, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { badRequest, field, invalid, unsupportedMediaType } from '../status.ts';
 import type { Exchange } from './exchange.ts';
+import { parseInteger } from './list-options.ts';
 import type { ResourceRoute } from './route.ts';
 
 export interface Call {
@@ -67,7 +68,8 @@ export async function readDelete(call: Call): Promise<{ deletion: DeleteOptions;
     if (value.kind && value.kind !== 'DeleteOptions') throw badRequest(`expected DeleteOptions, got ${value.kind}`);
     Object.assign(deletion, value);
   }
-  if (query.has('gracePeriodSeconds')) deletion.gracePeriodSeconds = Number(query.get('gracePeriodSeconds'));
+  const grace = query.get('gracePeriodSeconds');
+  if (grace !== null) deletion.gracePeriodSeconds = parseInteger(grace);
   if (query.has('propagationPolicy'))
     deletion.propagationPolicy = query.get('propagationPolicy') as DeleteOptions['propagationPolicy'];
   if (query.has('orphanDependents')) deletion.orphanDependents = query.get('orphanDependents') === 'true';

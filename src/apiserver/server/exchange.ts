@@ -14,7 +14,7 @@ export class Exchange {
   readonly request: IncomingMessage | Http2ServerRequest;
   readonly response: ServerResponse;
   readonly method: string;
-  readonly url: URL;
+  readonly query: URLSearchParams;
   readonly warnings: string[] = [];
   /** Path below the cluster's prefix. */
   path: string;
@@ -24,13 +24,9 @@ export class Exchange {
     // Both kinds answer to the same methods here; the compat layer of http2 is made for that.
     this.response = response as ServerResponse;
     this.method = request.method ?? 'GET';
-    const target = request.url ?? '/';
-    this.url = parseUrl(target);
-    this.path = rawPath(target);
-  }
-
-  get query(): URLSearchParams {
-    return this.url.searchParams;
+    const [path, query] = splitTarget(request.url ?? '/');
+    this.path = path;
+    this.query = new URLSearchParams(query);
   }
 
   header(name: string): string | undefined {
@@ -141,18 +137,12 @@ function writer(sink: Sink): { write(text: string): Promise<void>; end(): void }
   };
 }
 
-function parseUrl(url: string): URL {
-  try {
-    return new URL(url, 'https://localhost');
-  } catch {
-    throw badRequest('the request URL cannot be parsed');
-  }
-}
-
 /** The path as it was sent: what a URL parser makes of `..` and `//` must not name another object. */
-function rawPath(target: string): string {
-  const [path = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1);
-  return path.startsWith('/') ? path : `/${path}`;
+function splitTarget(target: string): [path: string, query: string] {
+  const [whole = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split('#', 1);
+  const at = whole.indexOf('?');
+  const path = at < 0 ? whole : whole.slice(0, at);
+  return [path.startsWith('/') ? path : `/${path}`, at < 0 ? '' : whole.slice(at + 1)];
 }
 
 /** A quoted-string as RFC 7234 wants it, without what may not stand in a header. */

@@ -81,9 +81,11 @@ export function parseListOptions(query: URLSearchParams, resource: Resource, rou
 }
 
 export function parseVersion(text: string): number {
-  if (/^\d+$/.test(text)) return Number(text);
-  const detail = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-  throw invalid('meta.k8s.io', 'ListOptions', '', [field.invalid('resourceVersion', text, detail)]);
+  const isNumber = /^\d+$/.test(text);
+  if (isNumber && BigInt(text) < 2n ** 64n) return Number(text);
+  const quoted = JSON.stringify(text);
+  const detail = `strconv.ParseUint: parsing ${quoted}: ${isNumber ? 'value out of range' : 'invalid syntax'}`;
+  throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${quoted}: ${detail}`);
 }
 
 function labelsOf(text: string | null): LabelSelector {
@@ -96,11 +98,12 @@ function labelsOf(text: string | null): LabelSelector {
   }
 }
 
+export function parseInteger(text: string): number {
+  if (/^-?\d+$/.test(text)) return Number(text);
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+}
+
 function integer(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
-  if (text === null || text === '') return undefined;
-  if (!/^-?\d+$/.test(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  return Math.max(0, Number(text));
+  return text === null ? undefined : Math.max(0, parseInteger(text));
 }

@@ -35,7 +35,8 @@ export async function serveResource(
   if (resource.deprecationWarning) exchange.warnings.push(resource.deprecationWarning);
   const call: Call = { cluster, exchange, route, resource, identity, signal };
   if (route.subresource) return serveSubresource(call);
-  if (!resource.verbs.includes(route.verb)) throw methodNotAllowed();
+  if (!resource.verbs.includes(route.verb) || !fits(route)) throw methodNotAllowed();
+  if (WRITES.has(route.verb)) negotiate(exchange.header('accept'), EVERY_SHAPE);
   if (isReview(resource.kind)) return serveReview(call);
   if (resource.namespaced && !route.namespace && (route.name || route.verb === 'create')) throw unknownPath();
   switch (route.verb) {
@@ -50,7 +51,6 @@ export async function serveResource(
       return serveWatchOf(call);
     case 'create': {
       const { object, options } = await readWrite(call);
-      if (route.name) throw methodNotAllowed();
       return sendObject(call, 201, await cluster.operations.create(resource, route.namespace, object, options));
     }
     case 'update': {
@@ -76,6 +76,15 @@ export async function serveResource(
     default:
       throw methodNotAllowed();
   }
+}
+
+/** Whose answer must be known to be wanted before anything is written. */
+const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+
+/** Collections are created in, objects are changed. */
+function fits({ verb, name }: ResourceRoute): boolean {
+  if (verb === 'create') return name === '';
+  return name !== '' || (verb !== 'update' && verb !== 'patch');
 }
 
 async function serveList({ cluster, exchange, route, resource }: Call): Promise<void> {

@@ -2,13 +2,14 @@
 import type { KubeObject } from '../../api/object.ts';
 import { issueToken } from '../auth/token-request.ts';
 import { scalePrinter } from '../builtins/scale.ts';
+import { negotiate } from '../codec/accept.ts';
 import { bind } from '../handlers/binding.ts';
 import { evict } from '../handlers/eviction.ts';
 import { readScale, writeScale } from '../handlers/scale.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { ApiError, badRequest, methodNotAllowed, type Status, unknownPath } from '../status.ts';
-import { sendObject, sendValue } from './answer.ts';
+import { EVERY_SHAPE, sendObject, sendValue } from './answer.ts';
 import { type Call, readPatch, readWrite } from './call.ts';
 
 const CREATED: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
@@ -19,6 +20,7 @@ export async function serveSubresource(call: Call): Promise<void> {
   const known = resource.subresources.find((s) => s.name === route.subresource);
   if (!known || !name) throw unknownPath();
   if (!known.verbs.includes(route.verb)) throw methodNotAllowed();
+  if (route.verb !== 'get') negotiate(exchange.header('accept'), EVERY_SHAPE);
   switch (route.subresource) {
     case 'scale':
       return serveScale(call);
