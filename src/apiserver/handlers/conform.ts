@@ -4,7 +4,7 @@ import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { checkTypes } from '../schema/check-types.ts';
 import { prune } from '../schema/prune.ts';
-import { badRequest } from '../status.ts';
+import { type ApiError, badRequest, field, invalid } from '../status.ts';
 import { servedApiVersion } from './stored-form.ts';
 
 /** Fills in absent apiVersion and kind; refuses other ones, as decoding into a known type does. */
@@ -34,7 +34,7 @@ export function conform(
   object: KubeObject,
   options: WriteOptions,
   duplicates: string[] = [],
-  decoding = true,
+  source: 'body' | 'patch' | 'apply' = 'body',
 ): void {
   let unknown: string[];
   try {
@@ -44,8 +44,8 @@ export function conform(
       unknown = prune(object, resource.schema());
     }
   } catch (error) {
-    if (!decoding || !(error instanceof TypeError)) throw error;
-    throw badRequest(decodeMessage(resource, error.message));
+    if (!(error instanceof TypeError)) throw error;
+    throw refusal(resource, object, error.message, source);
   }
   if (unknown.length === 0 && duplicates.length === 0) return;
   const validation = options.fieldValidation ?? 'Warn';
@@ -59,11 +59,15 @@ export function conform(
     return;
   }
   const text = `strict decoding error: ${problems.join(', ')}`;
-  throw badRequest(decoding ? decodeMessage(resource, text) : text);
+  throw refusal(resource, object, text, source);
 }
 
-function decodeMessage(resource: Resource, text: string): string {
-  return `${resource.kind} in version ${JSON.stringify(resource.version)} cannot be handled as a ${resource.kind}: ${text}`;
+/** A body that cannot be decoded is a bad request; a patch whose result cannot be is invalid. */
+function refusal(resource: Resource, object: KubeObject, text: string, source: 'body' | 'patch' | 'apply'): ApiError {
+  if (source === 'patch') return invalid('', '', '', [field.invalid('patch', JSON.stringify(object), text)]);
+  if (source === 'apply') return badRequest(text);
+  const version = JSON.stringify(resource.version);
+  return badRequest(`${resource.kind} in version ${version} cannot be handled as a ${resource.kind}: ${text}`);
 }
 
 function versionOf(apiVersion: string | undefined): string {

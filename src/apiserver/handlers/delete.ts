@@ -120,16 +120,18 @@ function checkOptions(deletion: DeleteOptions): void {
 
 function checkPreconditions(resource: Resource, live: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion, name } = live.metadata;
+  // Upstream names the kind here, not the resource.
+  const subject = { group: resource.group, resource: resource.kind, name };
   if (preconditions?.uid && preconditions.uid !== uid) {
     throw conflict(
-      subjectOf(resource, name),
-      `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`,
+      subject,
+      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
     );
   }
   if (preconditions?.resourceVersion && preconditions.resourceVersion !== resourceVersion) {
     throw conflict(
-      subjectOf(resource, name),
-      `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
+      subject,
+      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
     );
   }
 }

@@ -24,8 +24,10 @@ export function settleNamespace(resource: Resource, object: KubeObject, namespac
 }
 
 export function settleName(object: KubeObject, name: string): void {
-  if (!object.metadata.name) object.metadata.name = name;
-  else if (object.metadata.name !== name) {
+  if (!object.metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (object.metadata.name !== name) {
     throw badRequest(`the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`);
   }
 }

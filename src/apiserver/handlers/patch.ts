@@ -31,7 +31,7 @@ export async function patch(
   const changed = await change(context, resource, namespace, name, (live) => {
     const object = patched(resource, live, patch);
     checkKind(resource, object);
-    conform(resource, object, options, options.duplicates, false);
+    conform(resource, object, options, options.duplicates, 'patch');
     settleNamespace(resource, object, namespace);
     settleName(object, name);
     checkUid(resource, object, live);
@@ -81,7 +81,7 @@ async function apply(
   }
   const config = clone(patch.body) as KubeObject;
   checkKind(resource, config);
-  conform(resource, config, options, options.duplicates, false);
+  conform(resource, config, options, options.duplicates, 'apply');
   settleNamespace(resource, config, namespace);
   config.metadata.name ??= name;
   settleName(config, name);
