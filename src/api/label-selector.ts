@@ -80,7 +80,10 @@ export function selectorFromLabels(labels: Record<string, string>): LabelSelecto
 }
 
 export function matchesLabels(selector: LabelSelector, labels: Record<string, string> | undefined): boolean {
-  for (const requirement of selector) if (!meets(requirement, labels?.[requirement.key])) return false;
+  for (const requirement of selector) {
+    const { key } = requirement;
+    if (!meets(requirement, labels && Object.hasOwn(labels, key) ? labels[key] : undefined)) return false;
+  }
   return true;
 }
 

@@ -23,7 +23,7 @@ export function validateConfigMap(object: Any): FieldError[] {
   const { data = {}, binaryData = {} } = object;
   const errors = validateKeys(data, 'data');
   for (const key of Object.keys(data ?? {})) {
-    if (binaryData && key in binaryData) {
+    if (binaryData && Object.hasOwn(binaryData, key)) {
       errors.push(field.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
     }
   }
