@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { suites } from '../e2e/suites.ts';
 import { keyOf } from './cache.ts';
-import { catalog, closure } from './catalog.ts';
+import { catalog } from './catalog.ts';
+import { closure } from './lookup.ts';
 import { onPath } from './possibility.ts';
 import { sleep, tryRun } from './process.ts';
 
@@ -25,7 +26,9 @@ describe('the catalog', () => {
   });
 
   test('every suite has its file, and every file its suite', () => {
-    const files = readdirSync(new URL('../e2e', import.meta.url)).filter((name) => name.endsWith('.e2e.ts')).map((name) => name.replace('.e2e.ts', ''));
+    const files = readdirSync(new URL('../e2e', import.meta.url))
+      .filter((name) => name.endsWith('.e2e.ts'))
+      .map((name) => name.replace('.e2e.ts', ''));
     expect(files.sort()).toEqual(suites.map((suite) => suite.name).sort());
   });
 
@@ -59,7 +62,10 @@ describe.runIf(onPath('go'))('building', () => {
   });
 
   test('two at once build it once; the next finds it there', { timeout: 120_000 }, async () => {
-    const [one, other] = await Promise.all([tryRun(process.execPath, command, { env }), tryRun(process.execPath, command, { env })]);
+    const [one, other] = await Promise.all([
+      tryRun(process.execPath, command, { env }),
+      tryRun(process.execPath, command, { env }),
+    ]);
     expect([one.code, other.code]).toEqual([0, 0]);
     expect(`${one.stdout}${other.stdout}`.match(/built small-programs in/g)).toHaveLength(1);
     expect(built()).toHaveLength(1);

@@ -3,8 +3,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent, manifestOf, publish, scratch, sweepScratch } from './cache.ts';
-import { closure } from './catalog.ts';
 import { withLock } from './lock.ts';
+import { closure } from './lookup.ts';
 import type { Part } from './part.ts';
 import { logsFolder } from './paths.ts';
 import { impossible } from './possibility.ts';
@@ -22,7 +22,9 @@ const builders: Record<Part['source']['from'], Builder> = {
   image: buildImage,
 };
 
-export type Outcome = { readonly part: Part; readonly state: 'present' | 'built' } | { readonly part: Part; readonly state: 'failed' | 'no time' | 'impossible'; readonly why: string };
+export type Outcome =
+  | { readonly part: Part; readonly state: 'present' | 'built' }
+  | { readonly part: Part; readonly state: 'failed' | 'no time' | 'impossible'; readonly why: string };
 
 export interface BuildOptions {
   /** Milliseconds since the epoch after which nothing new is begun and what is running is stopped. */
@@ -64,7 +66,9 @@ export async function build(names: readonly string[], options: BuildOptions = {}
   const parts = closure(names);
   const outcomes = new Map<string, Outcome>();
   const stop = new AbortController();
-  const timer = options.deadline ? setTimeout(() => stop.abort(), Math.max(0, options.deadline - Date.now())) : undefined;
+  const timer = options.deadline
+    ? setTimeout(() => stop.abort(), Math.max(0, options.deadline - Date.now()))
+    : undefined;
   sweepScratch();
 
   for (const part of parts) {
@@ -81,7 +85,11 @@ export async function build(names: readonly string[], options: BuildOptions = {}
   const work = async (part: Part): Promise<void> => {
     const broken = (part.needs ?? []).map(settled).find((need) => need && 'why' in need);
     if (broken && 'why' in broken) {
-      outcomes.set(part.name, { part, state: broken.state, why: `needs ${broken.part.name}: ${broken.why.split('\n')[0]}` });
+      outcomes.set(part.name, {
+        part,
+        state: broken.state,
+        why: `needs ${broken.part.name}: ${broken.why.split('\n')[0]}`,
+      });
       return;
     }
     const late = { part, state: 'no time', why: 'the clock ran out before it was built' } as const;
@@ -104,7 +112,9 @@ export async function build(names: readonly string[], options: BuildOptions = {}
 
   const lane = async (name: string): Promise<void> => {
     for (;;) {
-      const waiting = parts.filter((part) => laneOf(part) === name && !begun.has(part.name) && !outcomes.has(part.name));
+      const waiting = parts.filter(
+        (part) => laneOf(part) === name && !begun.has(part.name) && !outcomes.has(part.name),
+      );
       if (waiting.length === 0) return;
       const next = waiting.find(ready);
       if (!next) {

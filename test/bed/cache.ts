@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { partNamed } from './catalog.ts';
+import { partNamed } from './lookup.ts';
 import type { Part } from './part.ts';
 import { bedSource, modulesFolder, partsFolder, scratchFolder } from './paths.ts';
 import { startTime } from './process.ts';
@@ -39,7 +39,8 @@ export function keyOf(part: Part): string {
   if (part.source.from === 'go') inputs.push(join(modulesFolder, part.source.folder));
   if (part.source.from === 'image') inputs.push(...part.source.inputs.map((input) => join(bedSource, 'images', input)));
   for (const input of inputs) {
-    for (const file of statSync(input).isDirectory() ? files(input) : [input]) hash.update(relative(bedSource, file)).update('\0').update(readFileSync(file)).update('\0');
+    for (const file of statSync(input).isDirectory() ? files(input) : [input])
+      hash.update(relative(bedSource, file)).update('\0').update(readFileSync(file)).update('\0');
   }
   for (const need of part.needs ?? []) hash.update(keyOf(partNamed(need)));
   const key = hash.digest('hex').slice(0, 16);
@@ -71,7 +72,11 @@ export function manifestOf(part: Part): Manifest | undefined {
 
 /** A folder of our own to build in, named after this process so that a later one knows whether it still lives. */
 export function scratch(label: string): string {
-  if (scratched.length === 0) process.once('exit', () => scratched.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+  if (scratched.length === 0) {
+    process.once('exit', () => {
+      for (const folder of scratched) rmSync(folder, { recursive: true, force: true });
+    });
+  }
   const folder = join(scratchFolder, `${label}.${process.pid}.${startTime(process.pid)}.${scratched.length}`);
   scratched.push(folder);
   mkdirSync(folder, { recursive: true });
@@ -92,7 +97,14 @@ export function publish(part: Part, built: string, seconds: number, resolved: Re
   for (const file of part.check) {
     if (!existsSync(join(built, file))) throw new Error(`${part.name} was built but lacks ${file}`);
   }
-  const manifest: Manifest = { name: part.name, version: part.version, key: keyOf(part), seconds, builtAt: new Date().toISOString(), resolved };
+  const manifest: Manifest = {
+    name: part.name,
+    version: part.version,
+    key: keyOf(part),
+    seconds,
+    builtAt: new Date().toISOString(),
+    resolved,
+  };
   writeFileSync(join(built, manifestName), `${JSON.stringify(manifest, null, 2)}\n`);
   mkdirSync(partsFolder, { recursive: true });
   // Something incomplete of the same name can only be a part somebody damaged by hand: put it out of the way first.

@@ -1,43 +1,18 @@
 // The one table from which everything follows: what `make bed` builds, in which order, what a suite may ask for,
 // and what `list` prints. Order is the build order on a cold machine: what most suites need comes first.
+import { kubernetesPart } from './kubernetes-part.ts';
+import { nodePackages, workspacePackages } from './packages.ts';
 import type { Part } from './part.ts';
+import {
+  clusterApiVersion,
+  k3dVersion,
+  k3sVersion,
+  kubernetesVersion,
+  previousKubernetesVersion,
+  vclusterVersion,
+} from './versions.ts';
 
-export const kubernetesVersion = 'v1.35.8';
-export const previousKubernetesVersion = 'v1.34.10';
-export const k3sVersion = 'v1.35.0+k3s1';
-export const k3dVersion = 'v5.9.0';
-export const vclusterVersion = '0.34.0';
-export const clusterApiVersion = 'v1.14.2';
-
-const kubernetes = (version: string): Pick<Part, 'version' | 'source' | 'check'> => {
-  const [, major, minor] = /^v(\d+)\.(\d+)/.exec(version) as unknown as [string, string, string];
-  const names = ['kube-apiserver', 'kubectl', 'kube-controller-manager', 'kube-scheduler', 'kubelet', 'kubeadm', 'kube-proxy'];
-  // kubeadm compares these with the version it is asked for and refuses an unset one.
-  const stamp = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((at) => [
-    `-X ${at}.gitVersion=${version}`,
-    `-X ${at}.gitMajor=${major}`,
-    `-X ${at}.gitMinor=${minor}`,
-    `-X ${at}.gitTreeState=clean`,
-  ]);
-  return {
-    version,
-    source: {
-      from: 'go',
-      folder: `kubernetes-${major}.${minor}`,
-      programs: Object.fromEntries(names.map((name) => [name, `k8s.io/kubernetes/cmd/${name}`])),
-      ldflags: stamp,
-    },
-    check: names.map((name) => `bin/${name}`),
-  };
-};
-
-const nodePackages = [
-  'systemd', 'systemd-sysv', 'dbus', 'iptables', 'nftables', 'iproute2', 'conntrack', 'ipset', 'ethtool', 'socat', 'kmod', 'mount', 'procps',
-  'hostname', 'runc', 'containernetworking-plugins', 'openssh-server', 'curl', 'ca-certificates', 'sudo', 'busybox', 'haproxy',
-  'libseccomp2', 'iputils-ping',
-];
 const nodeInputs = ['archive.ts', 'slim-root.ts', 'small-images.ts', 'network-images.ts', 'node-image.ts', 'node'];
-const workspacePackages = ['bash', 'git', 'curl', 'ca-certificates', 'ttyd', 'less', 'vim-tiny', 'jq', 'procps', 'bash-completion', 'openssh-client'];
 
 export const catalog: readonly Part[] = [
   {
@@ -49,7 +24,7 @@ export const catalog: readonly Part[] = [
   },
   {
     name: 'kubernetes',
-    ...kubernetes(kubernetesVersion),
+    ...kubernetesPart(kubernetesVersion),
     about: 'apiserver, controller-manager, scheduler, kubelet, kubeadm, kubectl, proxy',
   },
   {
@@ -62,10 +37,21 @@ export const catalog: readonly Part[] = [
   {
     name: 'docker',
     version: '26.1',
-    about: 'engine, client and containerd; newer than the system’s because that one cannot run privileged containers here',
-    source: { from: 'debian', suite: 'trixie', packages: { 'docker.io': '26.1', 'docker-cli': '26.1', containerd: '1.7', tini: '0.19' } },
+    about:
+      'engine, client and containerd; newer than the system’s because that one cannot run privileged containers here',
+    source: {
+      from: 'debian',
+      suite: 'trixie',
+      packages: { 'docker.io': '26.1', 'docker-cli': '26.1', containerd: '1.7', tini: '0.19' },
+    },
     needs: ['host-tools'],
-    check: ['usr/sbin/dockerd', 'usr/bin/docker', 'usr/bin/containerd', 'usr/bin/ctr', 'usr/bin/containerd-shim-runc-v2'],
+    check: [
+      'usr/sbin/dockerd',
+      'usr/bin/docker',
+      'usr/bin/containerd',
+      'usr/bin/ctr',
+      'usr/bin/containerd-shim-runc-v2',
+    ],
   },
   {
     name: 'kind-cli',
@@ -92,7 +78,11 @@ export const catalog: readonly Part[] = [
     name: 'local-path-provisioner',
     version: '0.0.33',
     about: 'persistent volumes on a node’s own disk',
-    source: { from: 'go', folder: 'local-path-provisioner', programs: { 'local-path-provisioner': 'github.com/rancher/local-path-provisioner' } },
+    source: {
+      from: 'go',
+      folder: 'local-path-provisioner',
+      programs: { 'local-path-provisioner': 'github.com/rancher/local-path-provisioner' },
+    },
     check: ['bin/local-path-provisioner'],
   },
   {
@@ -115,7 +105,16 @@ export const catalog: readonly Part[] = [
     version: kubernetesVersion,
     about: 'kindest/node: what kind starts, and a kubeadm machine with every image preloaded',
     source: { from: 'image', recipe: 'node-image', inputs: nodeInputs },
-    needs: ['kubernetes', 'etcd', 'docker', 'coredns', 'small-programs', 'local-path-provisioner', 'crictl', 'node-rootfs'],
+    needs: [
+      'kubernetes',
+      'etcd',
+      'docker',
+      'coredns',
+      'small-programs',
+      'local-path-provisioner',
+      'crictl',
+      'node-rootfs',
+    ],
     check: ['image.tar'],
   },
   {
@@ -127,7 +126,10 @@ export const catalog: readonly Part[] = [
       folder: 'k3d',
       programs: { k3d: '.' },
       copyOf: 'github.com/k3d-io/k3d/v5',
-      ldflags: [`-X github.com/k3d-io/k3d/v5/version.Version=${k3dVersion}`, `-X github.com/k3d-io/k3d/v5/version.K3sVersion=${k3sVersion.replace('+', '-')}`],
+      ldflags: [
+        `-X github.com/k3d-io/k3d/v5/version.Version=${k3dVersion}`,
+        `-X github.com/k3d-io/k3d/v5/version.K3sVersion=${k3sVersion.replace('+', '-')}`,
+      ],
     },
     check: ['bin/k3d'],
   },
@@ -135,7 +137,11 @@ export const catalog: readonly Part[] = [
     name: 'flannel-cni',
     version: '0.9.1',
     about: 'the CNI plugin k3s calls for its flannel network',
-    source: { from: 'go', folder: 'flannel-cni', programs: { flannel: 'github.com/containernetworking/plugins/plugins/meta/flannel' } },
+    source: {
+      from: 'go',
+      folder: 'flannel-cni',
+      programs: { flannel: 'github.com/containernetworking/plugins/plugins/meta/flannel' },
+    },
     check: ['bin/flannel'],
   },
   {
@@ -150,7 +156,15 @@ export const catalog: readonly Part[] = [
       // Without the manifests the cloud-controller gets no rights and nodes keep their `uninitialized` taint.
       overlay: { manifests: 'pkg/deploy/embed' },
       cgo: true,
-      tags: ['ctrd', 'netcgo', 'osusergo', 'providerless', 'urfave_cli_no_docs', 'sqlite_omit_load_extension', 'static_build'],
+      tags: [
+        'ctrd',
+        'netcgo',
+        'osusergo',
+        'providerless',
+        'urfave_cli_no_docs',
+        'sqlite_omit_load_extension',
+        'static_build',
+      ],
       ldflags: [
         `-X github.com/k3s-io/k3s/pkg/version.Version=${k3sVersion}`,
         '-X github.com/k3s-io/k3s/pkg/version.UpstreamGolang=$GOVERSION',
@@ -166,7 +180,11 @@ export const catalog: readonly Part[] = [
     name: 'k3s-image',
     version: k3sVersion,
     about: 'rancher/k3s with its system images preloaded, and the k3d helper',
-    source: { from: 'image', recipe: 'k3s-image', inputs: ['archive.ts', 'slim-root.ts', 'small-images.ts', 'k3d-tools-image.ts', 'k3s-image.ts', 'k3s'] },
+    source: {
+      from: 'image',
+      recipe: 'k3s-image',
+      inputs: ['archive.ts', 'slim-root.ts', 'small-images.ts', 'k3d-tools-image.ts', 'k3s-image.ts', 'k3s'],
+    },
     needs: ['k3s', 'flannel-cni', 'docker', 'coredns', 'small-programs', 'local-path-provisioner', 'node-rootfs'],
     check: ['image.tar'],
   },
@@ -183,10 +201,27 @@ export const catalog: readonly Part[] = [
         'capi-kubeadm-bootstrap': 'sigs.k8s.io/cluster-api/bootstrap/kubeadm',
         'capi-kubeadm-control-plane': 'sigs.k8s.io/cluster-api/controlplane/kubeadm',
       },
-      keep: { of: 'sigs.k8s.io/cluster-api', folders: ['core/config/crd/bases', 'bootstrap/kubeadm/config/crd/bases', 'controlplane/kubeadm/config/crd/bases'] },
-      ldflags: ['-X sigs.k8s.io/cluster-api/version.gitVersion=' + clusterApiVersion, '-X sigs.k8s.io/cluster-api/version.gitMajor=1', '-X sigs.k8s.io/cluster-api/version.gitMinor=14'],
+      keep: {
+        of: 'sigs.k8s.io/cluster-api',
+        folders: [
+          'core/config/crd/bases',
+          'bootstrap/kubeadm/config/crd/bases',
+          'controlplane/kubeadm/config/crd/bases',
+        ],
+      },
+      ldflags: [
+        '-X sigs.k8s.io/cluster-api/version.gitVersion=' + clusterApiVersion,
+        '-X sigs.k8s.io/cluster-api/version.gitMajor=1',
+        '-X sigs.k8s.io/cluster-api/version.gitMinor=14',
+      ],
     },
-    check: ['bin/capi-core', 'bin/clusterctl', 'bin/capi-kubeadm-bootstrap', 'bin/capi-kubeadm-control-plane', 'keep/core/config/crd/bases'],
+    check: [
+      'bin/capi-core',
+      'bin/clusterctl',
+      'bin/capi-kubeadm-bootstrap',
+      'bin/capi-kubeadm-control-plane',
+      'keep/core/config/crd/bases',
+    ],
   },
   {
     name: 'helm',
@@ -199,7 +234,15 @@ export const catalog: readonly Part[] = [
     name: 'kine',
     version: '0.14.10',
     about: 'the SQLite store of a vcluster’s API server',
-    source: { from: 'go', folder: 'kine', programs: { kine: '.' }, copyOf: 'github.com/k3s-io/kine', cgo: true, ldflags: ["-extldflags '-static'"], tags: ['osusergo', 'netgo'] },
+    source: {
+      from: 'go',
+      folder: 'kine',
+      programs: { kine: '.' },
+      copyOf: 'github.com/k3s-io/kine',
+      cgo: true,
+      ldflags: ["-extldflags '-static'"],
+      tags: ['osusergo', 'netgo'],
+    },
     check: ['bin/kine'],
   },
   {
@@ -213,7 +256,10 @@ export const catalog: readonly Part[] = [
       copyOf: 'github.com/loft-sh/vcluster',
       keep: { of: 'github.com/loft-sh/vcluster', folders: ['chart'] },
       cgo: true,
-      ldflags: [`-X main.version=${vclusterVersion}`, `-X github.com/loft-sh/vcluster/pkg/telemetry.SyncerVersion=${vclusterVersion}`],
+      ldflags: [
+        `-X main.version=${vclusterVersion}`,
+        `-X github.com/loft-sh/vcluster/pkg/telemetry.SyncerVersion=${vclusterVersion}`,
+      ],
     },
     check: ['bin/vcluster', 'bin/vcluster-cli', 'keep/chart/Chart.yaml'],
   },
@@ -227,7 +273,7 @@ export const catalog: readonly Part[] = [
   },
   {
     name: 'kubernetes-previous',
-    ...kubernetes(previousKubernetesVersion),
+    ...kubernetesPart(previousKubernetesVersion),
     about: 'the minor before, so that upgrades can be tested',
   },
   {
@@ -235,7 +281,16 @@ export const catalog: readonly Part[] = [
     version: previousKubernetesVersion,
     about: 'the same machine, one minor older',
     source: { from: 'image', recipe: 'node-image-previous', inputs: nodeInputs },
-    needs: ['kubernetes-previous', 'etcd', 'docker', 'coredns', 'small-programs', 'local-path-provisioner', 'crictl', 'node-rootfs'],
+    needs: [
+      'kubernetes-previous',
+      'etcd',
+      'docker',
+      'coredns',
+      'small-programs',
+      'local-path-provisioner',
+      'crictl',
+      'node-rootfs',
+    ],
     check: ['image.tar'],
   },
   {
@@ -265,7 +320,12 @@ export const catalog: readonly Part[] = [
     name: 'upstream-e2e',
     version: kubernetesVersion,
     about: 'Kubernetes’ own end-to-end specs',
-    source: { from: 'go', folder: 'kubernetes-1.35', programs: { 'e2e.test': 'k8s.io/kubernetes/test/e2e' }, mode: 'test' },
+    source: {
+      from: 'go',
+      folder: 'kubernetes-1.35',
+      programs: { 'e2e.test': 'k8s.io/kubernetes/test/e2e' },
+      mode: 'test',
+    },
     check: ['bin/e2e.test'],
     optional: true,
   },
@@ -278,21 +338,3 @@ export const catalog: readonly Part[] = [
     optional: true,
   },
 ];
-
-export function partNamed(name: string): Part {
-  const part = catalog.find((candidate) => candidate.name === name);
-  if (!part) throw new Error(`the bed has no part named ${name}; it has: ${catalog.map((p) => p.name).join(', ')}`);
-  return part;
-}
-
-/** The parts asked for and all they need, in catalog order, which is also a valid build order. */
-export function closure(names: readonly string[]): Part[] {
-  const wanted = new Set<string>();
-  const visit = (name: string): void => {
-    if (wanted.has(name)) return;
-    wanted.add(name);
-    for (const need of partNamed(name).needs ?? []) visit(need);
-  };
-  for (const name of names) visit(name);
-  return catalog.filter((part) => wanted.has(part.name));
-}

@@ -1,7 +1,8 @@
 // `rookery-bed`: build, list, start, stop, shell. One command per function below; the work is done elsewhere.
-import { Command } from 'commander';
+
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { Command } from 'commander';
 import { build, logOf, secondsOf } from './build.ts';
 import { isPresent, pathOf, unused } from './cache.ts';
 import { catalog } from './catalog.ts';
@@ -17,9 +18,12 @@ async function buildCommand(names: string[], options: { deadline?: string }): Pr
   const started = Date.now();
   const deadline = options.deadline ? Number(options.deadline) * 1000 : undefined;
   const outcomes = await build(wanted, { say, ...(deadline ? { deadline } : {}) });
-  for (const outcome of outcomes) if ('why' in outcome) console.log(`${outcome.state}: ${outcome.part.name}: ${outcome.why.split('\n')[0]}`);
+  for (const outcome of outcomes)
+    if ('why' in outcome) console.log(`${outcome.state}: ${outcome.part.name}: ${outcome.why.split('\n')[0]}`);
   const count = (state: string): number => outcomes.filter((outcome) => outcome.state === state).length;
-  console.log(`bed: ${count('present')} present, ${count('built')} built, ${count('failed')} failed, ${count('impossible')} impossible, ${count('no time')} out of time, ${Math.round((Date.now() - started) / 1000)} s`);
+  console.log(
+    `bed: ${count('present')} present, ${count('built')} built, ${count('failed')} failed, ${count('impossible')} impossible, ${count('no time')} out of time, ${Math.round((Date.now() - started) / 1000)} s`,
+  );
   if (count('failed') + count('impossible') > 0) process.exitCode = 1;
 }
 
@@ -27,8 +31,13 @@ function listCommand(): void {
   for (const part of catalog) {
     const why = impossible(part);
     const state = isPresent(part) ? 'present' : why ? 'impossible' : 'missing';
-    const detail = state === 'present' ? `${secondsOf(part) ?? 0} s  ${part.source.from === 'apt' ? '' : pathOf(part)}` : (why ?? `${part.optional ? 'optional; ' : ''}log: ${logOf(part)}`);
-    console.log(`${state.padEnd(10)} ${part.name.padEnd(24)} ${part.version.padEnd(14)} ${part.source.from.padEnd(7)} ${detail}`);
+    const detail =
+      state === 'present'
+        ? `${secondsOf(part) ?? 0} s  ${part.source.from === 'apt' ? '' : pathOf(part)}`
+        : (why ?? `${part.optional ? 'optional; ' : ''}log: ${logOf(part)}`);
+    console.log(
+      `${state.padEnd(10)} ${part.name.padEnd(24)} ${part.version.padEnd(14)} ${part.source.from.padEnd(7)} ${detail}`,
+    );
   }
 }
 
@@ -59,16 +68,37 @@ async function shellCommand(command: string[]): Promise<void> {
   process.exit(code);
 }
 
-const program = new Command('rookery-bed').description('real Kubernetes software on this machine, built once, cached by content');
+const program = new Command('rookery-bed')
+  .description('real Kubernetes software on this machine, built once, cached by content')
+  .enablePositionalOptions();
 program.command('list').description('every part: present, missing or impossible here, and why').action(listCommand);
-program.command('build [parts...]').description('build parts and what they need (all of them by default)').option('--deadline <epoch seconds>', 'stop building then').action(buildCommand);
-program.command('start <services...>').description(`start services and keep them while this runs: ${serviceNames.join(', ')}`).action(startCommand);
-program.command('shell [command...]').description('a shell with all tools on PATH and Docker running').action(shellCommand);
-program.command('stop').description('stop every service nobody holds, and remove all it left').option('--force', 'also those somebody holds').action(async (options: { force?: boolean }) => stopAll(options.force === true, say));
-program.command('prune').description('remove cached parts that this source tree no longer names').action(() => {
-  for (const folder of unused(catalog)) {
-    console.log(`removing ${folder}`);
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+program
+  .command('build [parts...]')
+  .description('build parts and what they need (all of them by default)')
+  .option('--deadline <epoch seconds>', 'stop building then')
+  .action(buildCommand);
+program
+  .command('start <services...>')
+  .description(`start services and keep them while this runs: ${serviceNames.join(', ')}`)
+  .action(startCommand);
+program
+  .command('shell [command...]')
+  .description('a shell (or one command) with all tools on PATH and Docker running')
+  .passThroughOptions()
+  .allowUnknownOption()
+  .action(shellCommand);
+program
+  .command('stop')
+  .description('stop every service nobody holds, and remove all it left')
+  .option('--force', 'also those somebody holds')
+  .action(async (options: { force?: boolean }) => stopAll(options.force === true, say));
+program
+  .command('prune')
+  .description('remove cached parts that this source tree no longer names')
+  .action(() => {
+    for (const folder of unused(catalog)) {
+      console.log(`removing ${folder}`);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 await program.parseAsync();

@@ -1,8 +1,9 @@
 // A lock that the kernel releases when its holder dies, however it dies. A lock file with a pid in it would need
 // somebody to decide that it is stale; SQLite's exclusive transaction is an fcntl lock, which needs nobody.
-import Database from 'better-sqlite3';
+
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { locksFolder } from './paths.ts';
 import { sleep } from './process.ts';
 

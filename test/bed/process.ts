@@ -28,7 +28,12 @@ export interface RunResult {
  */
 export async function tryRun(program: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const gentle = options.nice ? ['nice', '-n', String(options.nice)] : [];
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...gentle, program, ...args], { cwd: options.cwd, env: options.env ?? process.env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...gentle, program, ...args], {
+    cwd: options.cwd,
+    env: options.env ?? process.env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const log = options.log ? createWriteStream(options.log, { flags: 'a' }) : undefined;
   log?.write(`$ ${[program, ...args].join(' ')}\n`);
   const out: Buffer[] = [];
@@ -69,7 +74,9 @@ export async function run(program: string, args: readonly string[], options: Run
   const result = await tryRun(program, args, options);
   if (result.code !== 0) {
     const tail = (result.stderr.trim() || result.stdout.trim()).split('\n').slice(-15).join('\n');
-    throw new Error(`${program} ${args.slice(0, 6).join(' ')} ended with ${result.code}${options.log ? ` (log: ${options.log})` : ''}\n${tail}`);
+    throw new Error(
+      `${program} ${args.slice(0, 6).join(' ')} ended with ${result.code}${options.log ? ` (log: ${options.log})` : ''}\n${tail}`,
+    );
   }
   return result.stdout;
 }
@@ -98,7 +105,12 @@ export function startTime(pid: number): string | undefined {
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Waits until `probe` answers something, and says what was last wrong when it never does. */
-export async function waitFor<T>(what: string, timeoutMs: number, probe: () => Promise<T | undefined | false>, everyMs = 250): Promise<T> {
+export async function waitFor<T>(
+  what: string,
+  timeoutMs: number,
+  probe: () => Promise<T | undefined | false>,
+  everyMs = 250,
+): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let last = 'no answer yet';
   for (;;) {

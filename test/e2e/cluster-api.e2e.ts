@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clusterApiVersion } from '../bed/catalog.ts';
 import { program } from '../bed/environment.ts';
 import { run, waitFor } from '../bed/process.ts';
 import { acquire, type Lease } from '../bed/services/service.ts';
+import { clusterApiVersion } from '../bed/versions.ts';
 import { Kubectl } from './support/kubectl.ts';
 
 const group = 'infrastructure.cluster.x-k8s.io';
@@ -15,18 +15,39 @@ const nestClusters = {
   spec: {
     group,
     scope: 'Namespaced',
-    names: { kind: 'NestCluster', listKind: 'NestClusterList', plural: 'nestclusters', singular: 'nestcluster', categories: ['cluster-api'] },
-    versions: [{ name: 'v1alpha1', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } }],
+    names: {
+      kind: 'NestCluster',
+      listKind: 'NestClusterList',
+      plural: 'nestclusters',
+      singular: 'nestcluster',
+      categories: ['cluster-api'],
+    },
+    versions: [
+      {
+        name: 'v1alpha1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
   },
 };
 
 interface ClusterObject {
   readonly metadata: { readonly uid: string; readonly finalizers?: string[] };
   readonly spec: { readonly controlPlaneEndpoint?: { readonly host: string; readonly port: number } };
-  readonly status?: { readonly phase?: string; readonly initialization?: { readonly infrastructureProvisioned?: boolean }; readonly conditions?: { readonly type: string; readonly status: string }[] };
+  readonly status?: {
+    readonly phase?: string;
+    readonly initialization?: { readonly infrastructureProvisioned?: boolean };
+    readonly conditions?: { readonly type: string; readonly status: string }[];
+  };
 }
 interface NestObject {
-  readonly metadata: { readonly ownerReferences?: { readonly kind: string; readonly uid: string }[]; readonly labels?: Record<string, string> };
+  readonly metadata: {
+    readonly ownerReferences?: { readonly kind: string; readonly uid: string }[];
+    readonly labels?: Record<string, string>;
+  };
 }
 
 describe('upstream Cluster API core on a bare kube-apiserver', () => {
@@ -43,8 +64,18 @@ describe('upstream Cluster API core on a bare kube-apiserver', () => {
     await kubectl.apply(nestClusters);
     await kubectl.run('wait', '--for=condition=Established', '--timeout=30s', `crd/nestclusters.${group}`);
     await kubectl.apply(
-      { apiVersion: `${group}/v1alpha1`, kind: 'NestCluster', metadata: { name: 'nest', namespace: 'default' }, spec: {} },
-      { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', metadata: { name: 'nest', namespace: 'default' }, spec: { infrastructureRef: { apiGroup: group, kind: 'NestCluster', name: 'nest' } } },
+      {
+        apiVersion: `${group}/v1alpha1`,
+        kind: 'NestCluster',
+        metadata: { name: 'nest', namespace: 'default' },
+        spec: {},
+      },
+      {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'Cluster',
+        metadata: { name: 'nest', namespace: 'default' },
+        spec: { infrastructureRef: { apiGroup: group, kind: 'NestCluster', name: 'nest' } },
+      },
     );
     const owned = await waitFor('core to adopt the infrastructure', 60_000, async () => {
       const nest = await kubectl.get<NestObject>('nestclusters', 'nest');
@@ -56,8 +87,23 @@ describe('upstream Cluster API core on a bare kube-apiserver', () => {
   });
 
   test('core takes the endpoint over once the provider says provisioned', async () => {
-    await kubectl.run('patch', 'nestclusters', 'nest', '--type=merge', '-p', JSON.stringify({ spec: { controlPlaneEndpoint: { host: '127.0.0.1', port: 6443 } } }));
-    await kubectl.run('patch', 'nestclusters', 'nest', '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { initialization: { provisioned: true } } }));
+    await kubectl.run(
+      'patch',
+      'nestclusters',
+      'nest',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ spec: { controlPlaneEndpoint: { host: '127.0.0.1', port: 6443 } } }),
+    );
+    await kubectl.run(
+      'patch',
+      'nestclusters',
+      'nest',
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ status: { initialization: { provisioned: true } } }),
+    );
     const provisioned = await waitFor('phase Provisioned', 60_000, async () => {
       const found = await cluster();
       return found.status?.phase === 'Provisioned' ? found : undefined;
@@ -68,9 +114,19 @@ describe('upstream Cluster API core on a bare kube-apiserver', () => {
   });
 
   test('clusterctl describes it', async () => {
-    const env = { ...process.env, KUBECONFIG: management.env.KUBECONFIG as string, HOME: '/nonexistent', XDG_CONFIG_HOME: '/nonexistent', CLUSTERCTL_DISABLE_VERSIONCHECK: 'true' };
-    expect(await run(program('cluster-api', 'clusterctl'), ['version', '-o', 'short'], { env })).toContain(clusterApiVersion);
-    expect(await run(program('cluster-api', 'clusterctl'), ['describe', 'cluster', 'nest'], { env, timeoutMs: 60_000 })).toContain('NestCluster default/nest');
+    const env = {
+      ...process.env,
+      KUBECONFIG: management.env.KUBECONFIG as string,
+      HOME: '/nonexistent',
+      XDG_CONFIG_HOME: '/nonexistent',
+      CLUSTERCTL_DISABLE_VERSIONCHECK: 'true',
+    };
+    expect(await run(program('cluster-api', 'clusterctl'), ['version', '-o', 'short'], { env })).toContain(
+      clusterApiVersion,
+    );
+    expect(
+      await run(program('cluster-api', 'clusterctl'), ['describe', 'cluster', 'nest'], { env, timeoutMs: 60_000 }),
+    ).toContain('NestCluster default/nest');
   });
 
   test('delete takes the infrastructure with it', async () => {

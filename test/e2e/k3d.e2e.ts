@@ -22,11 +22,15 @@ describe('k3d', () => {
   test('creates a server and an agent', async () => {
     await cluster.create('--agents', '1');
     await cluster.kubectl.untilReady(2);
-    expect((await cluster.kubectl.nodes()).map((node) => node.metadata.name).sort()).toEqual(['k3d-bed-pair-agent-0', 'k3d-bed-pair-server-0']);
+    expect((await cluster.kubectl.nodes()).map((node) => node.metadata.name).sort()).toEqual([
+      'k3d-bed-pair-agent-0',
+      'k3d-bed-pair-server-0',
+    ]);
   });
 
   test('a pod runs', () => podRuns(cluster.kubectl));
-  test('pods reach each other across nodes', () => networkWorks(cluster.kubectl, ['k3d-bed-pair-server-0', 'k3d-bed-pair-agent-0']));
+  test('pods reach each other across nodes', () =>
+    networkWorks(cluster.kubectl, ['k3d-bed-pair-server-0', 'k3d-bed-pair-agent-0']));
   test('names are resolved', () => dnsWorks(cluster.kubectl));
 
   test('what was there before a stop is there after a start', async () => {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../bed/cache.ts';
-import { kubernetesVersion } from '../bed/catalog.ts';
+import { kubernetesVersion } from '../bed/versions.ts';
 import { dnsWorks, podRuns, volumeKeeps } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { Kubectl } from './support/kubectl.ts';
@@ -26,7 +26,19 @@ describe('kind', () => {
   });
 
   test('creates a cluster from the home-made node image', async () => {
-    await docker.run('kind', 'create', 'cluster', '--name', name, '--image', `kindest/node:${kubernetesVersion}`, '--wait', '120s', '--kubeconfig', kubectl.kubeconfig);
+    await docker.run(
+      'kind',
+      'create',
+      'cluster',
+      '--name',
+      name,
+      '--image',
+      `kindest/node:${kubernetesVersion}`,
+      '--wait',
+      '120s',
+      '--kubeconfig',
+      kubectl.kubeconfig,
+    );
     await kubectl.untilReady(1);
     expect((await kubectl.nodes()).map((node) => node.status.nodeInfo.kubeletVersion)).toEqual([kubernetesVersion]);
   });

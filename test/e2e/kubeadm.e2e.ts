@@ -3,19 +3,29 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { scratch } from '../bed/cache.ts';
-import { kubernetesVersion } from '../bed/catalog.ts';
 import { type Machine, type MachineNetwork, machineNetwork } from '../bed/services/machine.ts';
+import { kubernetesVersion } from '../bed/versions.ts';
 import { dnsWorks, networkWorks, podRuns, volumeKeeps } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { Kubectl } from './support/kubectl.ts';
 
 const network = 'bed-kubeadm';
-const ignored = ['SystemVerification', 'Swap', 'NumCPU', 'Mem', 'FileContent--proc-sys-net-bridge-bridge-nf-call-iptables'];
+const ignored = [
+  'SystemVerification',
+  'Swap',
+  'NumCPU',
+  'Mem',
+  'FileContent--proc-sys-net-bridge-bridge-nf-call-iptables',
+];
 
 /** One file for init: the cluster, this node, and what kube-proxy may not try on this kind of machine. */
 const initConfiguration = (): string =>
   [
-    { apiVersion: 'kubeadm.k8s.io/v1beta4', kind: 'InitConfiguration', nodeRegistration: { ignorePreflightErrors: ignored, imagePullPolicy: 'IfNotPresent' } },
+    {
+      apiVersion: 'kubeadm.k8s.io/v1beta4',
+      kind: 'InitConfiguration',
+      nodeRegistration: { ignorePreflightErrors: ignored, imagePullPolicy: 'IfNotPresent' },
+    },
     {
       apiVersion: 'kubeadm.k8s.io/v1beta4',
       kind: 'ClusterConfiguration',
@@ -23,8 +33,18 @@ const initConfiguration = (): string =>
       networking: { podSubnet: '10.244.0.0/16' },
       apiServer: { certSANs: ['127.0.0.1', 'localhost'] },
     },
-    { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', cgroupDriver: 'systemd', failCgroupV1: false },
-    { apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration', mode: 'iptables', conntrack: { maxPerCore: 0, min: 0 } },
+    {
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      kind: 'KubeletConfiguration',
+      cgroupDriver: 'systemd',
+      failCgroupV1: false,
+    },
+    {
+      apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+      kind: 'KubeProxyConfiguration',
+      mode: 'iptables',
+      conntrack: { maxPerCore: 0, min: 0 },
+    },
   ]
     .map((document) => stringify(document))
     .join('---\n');
@@ -49,17 +69,27 @@ describe('kubeadm on two machines, over ssh', () => {
   });
 
   test('init makes a control plane', async () => {
-    await first.ssh('cat > /root/init.yaml && kubeadm init --config /root/init.yaml --skip-token-print', { input: initConfiguration() });
+    await first.ssh('cat > /root/init.yaml && kubeadm init --config /root/init.yaml --skip-token-print', {
+      input: initConfiguration(),
+    });
     const admin = await first.ssh('cat /etc/kubernetes/admin.conf');
-    writeFileSync(kubectl.kubeconfig, admin.replace(/server: .*/, `server: https://127.0.0.1:${await first.published(6443)}`), { mode: 0o600 });
-    await first.ssh('kubectl --kubeconfig /etc/kubernetes/admin.conf apply -f /kind/manifests/default-cni.yaml -f /kind/manifests/default-storage.yaml');
+    writeFileSync(
+      kubectl.kubeconfig,
+      admin.replace(/server: .*/, `server: https://127.0.0.1:${await first.published(6443)}`),
+      { mode: 0o600 },
+    );
+    await first.ssh(
+      'kubectl --kubeconfig /etc/kubernetes/admin.conf apply -f /kind/manifests/default-cni.yaml -f /kind/manifests/default-storage.yaml',
+    );
   });
 
   test('a worker joins', async () => {
     const join = (await first.ssh('kubeadm token create --print-join-command')).trim();
     await second.ssh(`${join} --ignore-preflight-errors=${ignored.join(',')}`);
     await kubectl.untilReady(2);
-    expect((await kubectl.nodes()).map((node) => `${node.metadata.name} ${node.status.nodeInfo.kubeletVersion}`).sort()).toEqual([`one ${kubernetesVersion}`, `two ${kubernetesVersion}`]);
+    expect(
+      (await kubectl.nodes()).map((node) => `${node.metadata.name} ${node.status.nodeInfo.kubeletVersion}`).sort(),
+    ).toEqual([`one ${kubernetesVersion}`, `two ${kubernetesVersion}`]);
   });
 
   test('a pod runs', () => podRuns(kubectl));

@@ -14,12 +14,19 @@ export async function leftovers(): Promise<string[]> {
       // ended meanwhile
     }
   }
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').map((line) => line.split(' ')[4] ?? '');
-  for (const path of mounts) if (path.startsWith(dockerFolder) || path.startsWith(`${runFolder}/docker`) || path.startsWith('/run/docker/')) found.push(`mount ${path}`);
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '');
+  for (const path of mounts)
+    if (path.startsWith(dockerFolder) || path.startsWith(`${runFolder}/docker`) || path.startsWith('/run/docker/'))
+      found.push(`mount ${path}`);
   const links = JSON.parse(await run('ip', ['-j', 'link', 'show'])) as { ifname: string }[];
-  for (const { ifname } of links) if (/^(rookery0|br-[0-9a-f]{12}|veth)/.test(ifname)) found.push(`interface ${ifname}`);
+  for (const { ifname } of links)
+    if (/^(rookery0|br-[0-9a-f]{12}|veth)/.test(ifname)) found.push(`interface ${ifname}`);
   for (const family of ['iptables', 'ip6tables']) {
-    const rules = (await tryRun(`${family}-save`, [])).stdout.split('\n').filter((line) => line.startsWith('-A') || line.startsWith(':DOCKER'));
+    const rules = (await tryRun(`${family}-save`, [])).stdout
+      .split('\n')
+      .filter((line) => line.startsWith('-A') || line.startsWith(':DOCKER'));
     for (const rule of rules) found.push(`${family} rule ${rule}`);
   }
   for (const name of existsSync(runFolder) ? readdirSync(runFolder) : []) {
@@ -28,6 +35,8 @@ export async function leftovers(): Promise<string[]> {
   const containers = `${dockerFolder}/containers`;
   if (existsSync(containers)) for (const id of readdirSync(containers)) found.push(`container ${id.slice(0, 12)}`);
   const volumes = `${dockerFolder}/volumes`;
-  if (existsSync(volumes)) for (const name of readdirSync(volumes)) if (!name.includes('.') && name !== 'backingFsBlockDev') found.push(`volume ${name.slice(0, 12)}`);
+  if (existsSync(volumes))
+    for (const name of readdirSync(volumes))
+      if (!name.includes('.') && name !== 'backingFsBlockDev') found.push(`volume ${name.slice(0, 12)}`);
   return found;
 }

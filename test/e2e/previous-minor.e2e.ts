@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../bed/cache.ts';
-import { previousKubernetesVersion } from '../bed/catalog.ts';
+import { previousKubernetesVersion } from '../bed/versions.ts';
 import { podRuns } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { Kubectl } from './support/kubectl.ts';
@@ -25,9 +25,23 @@ describe('the minor before, from which upgrades start', () => {
   });
 
   test('makes a cluster in which a pod runs', async () => {
-    await docker.run('kind', 'create', 'cluster', '--name', name, '--image', `kindest/node:${previousKubernetesVersion}`, '--wait', '120s', '--kubeconfig', kubectl.kubeconfig);
+    await docker.run(
+      'kind',
+      'create',
+      'cluster',
+      '--name',
+      name,
+      '--image',
+      `kindest/node:${previousKubernetesVersion}`,
+      '--wait',
+      '120s',
+      '--kubeconfig',
+      kubectl.kubeconfig,
+    );
     await kubectl.untilReady(1);
-    expect((await kubectl.nodes()).map((node) => node.status.nodeInfo.kubeletVersion)).toEqual([previousKubernetesVersion]);
+    expect((await kubectl.nodes()).map((node) => node.status.nodeInfo.kubeletVersion)).toEqual([
+      previousKubernetesVersion,
+    ]);
     await podRuns(kubectl);
   });
 });

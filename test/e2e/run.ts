@@ -8,8 +8,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Outcome } from '../bed/build.ts';
 import { scratch } from '../bed/cache.ts';
-import { closure } from '../bed/catalog.ts';
 import { withLock } from '../bed/lock.ts';
+import { closure } from '../bed/lookup.ts';
 import { runFolder } from '../bed/paths.ts';
 import { tryRun } from '../bed/process.ts';
 import { acquire, type Lease } from '../bed/services/service.ts';
@@ -17,7 +17,8 @@ import { leftovers } from './leftovers.ts';
 import { type Suite, suites } from './suites.ts';
 
 const say = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`);
-const seconds = (name: string): number | undefined => (process.env[name] ? Number(process.env[name]) * 1000 : undefined);
+const seconds = (name: string): number | undefined =>
+  process.env[name] ? Number(process.env[name]) * 1000 : undefined;
 const words = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+/).filter(Boolean);
 
 interface Count {
@@ -30,10 +31,27 @@ async function runSuite(suite: Suite, until: number | undefined): Promise<Count>
   const folder = scratch('e2e');
   const report = join(folder, 'report.json');
   const limit = Math.min(15 * 60_000, until ? until - Date.now() : Number.POSITIVE_INFINITY);
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/e2e/vitest.config.ts', '--reporter=verbose', '--reporter=json', `--outputFile=${report}`, `${suite.name}.e2e.ts`];
-  const result = await tryRun(process.execPath, args, { timeoutMs: limit, echo: true, env: { ...process.env, NO_COLOR: '1' } });
+  const args = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--config',
+    'test/e2e/vitest.config.ts',
+    '--reporter=verbose',
+    '--reporter=json',
+    `--outputFile=${report}`,
+    `${suite.name}.e2e.ts`,
+  ];
+  const result = await tryRun(process.execPath, args, {
+    timeoutMs: limit,
+    echo: true,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
   try {
-    const count = JSON.parse(readFileSync(report, 'utf8')) as { numPassedTests: number; numFailedTests: number; numPendingTests: number };
+    const count = JSON.parse(readFileSync(report, 'utf8')) as {
+      numPassedTests: number;
+      numFailedTests: number;
+      numPendingTests: number;
+    };
     if (count.numFailedTests === 0 && result.code === 0) return { passed: count.numPassedTests, failed: 0 };
     // Tests that a failure kept from running did not pass either.
     return { passed: count.numPassedTests, failed: Math.max(1, count.numFailedTests + count.numPendingTests) };
@@ -48,7 +66,11 @@ async function runSuite(suite: Suite, until: number | undefined): Promise<Count>
 function reasonNotToRun(suite: Suite, outcomes: readonly Outcome[]): { why: string; late: boolean } | undefined {
   for (const part of closure(suite.parts)) {
     const outcome = outcomes.find((candidate) => candidate.part.name === part.name);
-    if (outcome && 'why' in outcome) return { why: `${part.name}: ${outcome.state}: ${outcome.why.split('\n')[0]}`, late: outcome.state === 'no time' };
+    if (outcome && 'why' in outcome)
+      return {
+        why: `${part.name}: ${outcome.state}: ${outcome.why.split('\n')[0]}`,
+        late: outcome.state === 'no time',
+      };
   }
   return undefined;
 }
@@ -56,26 +78,39 @@ function reasonNotToRun(suite: Suite, outcomes: readonly Outcome[]): { why: stri
 async function main(): Promise<number> {
   const names = process.argv.slice(2);
   const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
-  if (unknown.length > 0) throw new Error(`no suite named ${unknown.join(', ')}; there are: ${suites.map((suite) => suite.name).join(', ')}`);
+  if (unknown.length > 0)
+    throw new Error(`no suite named ${unknown.join(', ')}; there are: ${suites.map((suite) => suite.name).join(', ')}`);
   const wanted = suites.filter((suite) => names.length === 0 || names.includes(suite.name));
   const excused = words(process.env.EXCUSE);
   const buildUntil = seconds('BED_DEADLINE');
   const runUntil = seconds('E2E_DEADLINE');
 
   const started = Date.now();
-  const outcomes = await build([...new Set(wanted.flatMap((suite) => suite.parts))], { say, ...(buildUntil ? { deadline: buildUntil } : {}) });
+  const outcomes = await build([...new Set(wanted.flatMap((suite) => suite.parts))], {
+    say,
+    ...(buildUntil ? { deadline: buildUntil } : {}),
+  });
   const total: Count = { passed: 0, failed: 0 };
   const notRun: string[] = [];
   const took: string[] = [];
   // Held from here to the end, so that the engine is started once and not once for every suite.
-  const needsEngine = wanted.some((suite) => closure(suite.parts).some((part) => part.name === 'docker') && !reasonNotToRun(suite, outcomes));
+  const needsEngine = wanted.some(
+    (suite) => closure(suite.parts).some((part) => part.name === 'docker') && !reasonNotToRun(suite, outcomes),
+  );
   let engine: Lease | undefined;
   if (needsEngine) engine = await acquire('docker', say);
 
   for (const suite of wanted) {
-    const reason = reasonNotToRun(suite, outcomes) ?? (runUntil && Date.now() > runUntil ? { why: 'the clock ran out', late: true } : undefined);
+    const reason =
+      reasonNotToRun(suite, outcomes) ??
+      (runUntil && Date.now() > runUntil ? { why: 'the clock ran out', late: true } : undefined);
     if (reason) {
-      const allowed = excused.includes(suite.name) || closure(suite.parts).some((part) => excused.includes(part.name)) ? 'excused' : reason.late && (buildUntil || runUntil) ? 'no time' : undefined;
+      const allowed =
+        excused.includes(suite.name) || closure(suite.parts).some((part) => excused.includes(part.name))
+          ? 'excused'
+          : reason.late && (buildUntil || runUntil)
+            ? 'no time'
+            : undefined;
       notRun.push(`not run: ${suite.name} (${suite.about}): ${reason.why}${allowed ? ` [${allowed}]` : ''}`);
       if (!allowed) total.failed++;
       continue;
@@ -85,7 +120,9 @@ async function main(): Promise<number> {
     const count = await runSuite(suite, runUntil);
     total.passed += count.passed;
     total.failed += count.failed;
-    took.push(`${suite.name.padEnd(16)} ${count.failed === 0 ? 'passed' : 'FAILED'} ${String(count.passed).padStart(3)} passed ${count.failed} failed ${Math.round((Date.now() - begun) / 1000)} s`);
+    took.push(
+      `${suite.name.padEnd(16)} ${count.failed === 0 ? 'passed' : 'FAILED'} ${String(count.passed).padStart(3)} passed ${count.failed} failed ${Math.round((Date.now() - begun) / 1000)} s`,
+    );
   }
 
   await engine?.release();

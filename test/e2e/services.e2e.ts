@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { kubernetesVersion } from '../bed/catalog.ts';
 import { type MachineNetwork, machineNetwork } from '../bed/services/machine.ts';
 import { acquire } from '../bed/services/service.ts';
+import { kubernetesVersion } from '../bed/versions.ts';
 import { type Engine, engine } from './support/engine.ts';
 
 function ask(port: number, line: string): Promise<string> {

@@ -15,9 +15,17 @@ export const suites: readonly Suite[] = [
   { name: 'kubeadm', about: 'kubeadm on two machines: network, DNS, volume', parts: ['node-image'] },
   { name: 'k3s', about: 'k3s in a container', parts: ['k3s-image', 'kubernetes'] },
   { name: 'k3d', about: 'k3d: server and agent, stop and start', parts: ['k3d-cli', 'k3s-image', 'kubernetes'] },
-  { name: 'cluster-api', about: 'upstream Cluster API core on a bare API server', parts: ['cluster-api', 'kubernetes', 'etcd'] },
+  {
+    name: 'cluster-api',
+    about: 'upstream Cluster API core on a bare API server',
+    parts: ['cluster-api', 'kubernetes', 'etcd'],
+  },
   { name: 'vcluster', about: 'a vcluster in a k3d cluster', parts: ['vcluster-images', 'k3d-cli', 'k3s-image'] },
-  { name: 'previous-minor', about: 'the older Kubernetes from which upgrades start', parts: ['kind-cli', 'node-image-previous', 'kubernetes'] },
+  {
+    name: 'previous-minor',
+    about: 'the older Kubernetes from which upgrades start',
+    parts: ['kind-cli', 'node-image-previous', 'kubernetes'],
+  },
   { name: 'workspace', about: 'the image of a student’s shell', parts: ['workspace-image', 'docker'] },
   { name: 'services', about: 'Redis, and a machine over ssh', parts: ['services', 'node-image'] },
 ];

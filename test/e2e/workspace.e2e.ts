@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { kubernetesVersion } from '../bed/catalog.ts';
 import { waitFor } from '../bed/process.ts';
+import { kubernetesVersion } from '../bed/versions.ts';
 import { type Engine, engine } from './support/engine.ts';
 
 const name = 'bed-workspace';
@@ -24,6 +24,8 @@ describe('the workspace image', () => {
   });
 
   test('has what a student needs', async () => {
-    expect(await docker.docker('exec', name, 'bash', '-lc', 'kubectl version --client && git --version && curl --version')).toContain(kubernetesVersion);
+    expect(
+      await docker.docker('exec', name, 'bash', '-lc', 'kubectl version --client && git --version && curl --version'),
+    ).toContain(kubernetesVersion);
   });
 });

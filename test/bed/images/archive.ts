@@ -25,7 +25,14 @@ export interface Image {
 
 /** The same folder gives the same tar: order, times and owners are fixed. */
 export async function tarFolder(folder: string, file: string, log?: string): Promise<void> {
-  const fixed = ['--sort=name', '--mtime=@0', '--numeric-owner', '--xattrs', '--format=posix', '--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime'];
+  const fixed = [
+    '--sort=name',
+    '--mtime=@0',
+    '--numeric-owner',
+    '--xattrs',
+    '--format=posix',
+    '--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime',
+  ];
   await run('tar', [...fixed, '-C', folder, '-cf', file, '.'], log ? { log } : {});
 }
 
@@ -72,7 +79,11 @@ export async function writeArchive(file: string, images: readonly Image[]): Prom
     });
     const id = createHash('sha256').update(config).digest('hex');
     writeFileSync(join(folder, `${id}.json`), config);
-    manifest.push({ Config: `${id}.json`, RepoTags: image.tags, Layers: layers.map((digest) => `${digest}/layer.tar`) });
+    manifest.push({
+      Config: `${id}.json`,
+      RepoTags: image.tags,
+      Layers: layers.map((digest) => `${digest}/layer.tar`),
+    });
     for (const tag of image.tags) ids[tag] = `sha256:${id}`;
   }
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));

@@ -3,8 +3,8 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratch } from '../cache.ts';
 import { type Image, layerOf } from './archive.ts';
-import { path } from './small-images.ts';
 import { addBusybox, addWithLibraries, emptyRoot } from './slim-root.ts';
+import { path } from './small-images.ts';
 
 /** Stands in for k3d's helper: it is started with the word `noop`, must stay up, and be able to look names up. */
 export async function k3dToolsImage(tags: readonly string[]): Promise<Image> {
@@ -13,7 +13,10 @@ export async function k3dToolsImage(tags: readonly string[]): Promise<Image> {
   emptyRoot(root);
   await addWithLibraries(root, ['/usr/bin/getent']);
   await addBusybox(root);
-  writeFileSync(join(root, 'usr/bin/noop'), '#!/bin/sh\ntrap "exit 0" TERM INT\nwhile :; do sleep 3600 & wait $!; done\n');
+  writeFileSync(
+    join(root, 'usr/bin/noop'),
+    '#!/bin/sh\ntrap "exit 0" TERM INT\nwhile :; do sleep 3600 & wait $!; done\n',
+  );
   chmodSync(join(root, 'usr/bin/noop'), 0o755);
   await layerOf(root, join(folder, 'layer.tar'));
   return { tags, layers: [join(folder, 'layer.tar')], config: { Cmd: ['noop'], Env: [path] } };

@@ -4,10 +4,10 @@ import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, symlinkSync } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { folderOf, scratch } from '../cache.ts';
-import { k3dVersion } from '../catalog.ts';
 import { program } from '../environment.ts';
 import { run } from '../process.ts';
 import type { Recipe } from '../sources/image.ts';
+import { k3dVersion } from '../versions.ts';
 import { layerOf, writeArchive } from './archive.ts';
 import { k3dToolsImage } from './k3d-tools-image.ts';
 import { busyboxImage, corednsImage, localPathImage, pauseImage } from './small-images.ts';
@@ -51,7 +51,10 @@ export const k3sImage: Recipe = async ({ part, output }) => {
         Entrypoint: ['/bin/k3s'],
         Cmd: ['agent'],
         // k3s finds its CNI plugins by looking host-local up on PATH.
-        Env: ['PATH=/opt/cni/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'CRI_CONFIG_FILE=/var/lib/rancher/k3s/agent/etc/crictl.yaml'],
+        Env: [
+          'PATH=/opt/cni/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+          'CRI_CONFIG_FILE=/var/lib/rancher/k3s/agent/etc/crictl.yaml',
+        ],
         Volumes: Object.fromEntries(volumes.map((volume) => [volume, {}])),
       },
     },

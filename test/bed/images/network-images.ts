@@ -5,8 +5,8 @@ import { folderOf, scratch } from '../cache.ts';
 import { program } from '../environment.ts';
 import { run } from '../process.ts';
 import { type Image, layerOf } from './archive.ts';
-import { programImage } from './small-images.ts';
 import { addBusybox, addWithLibraries, emptyRoot } from './slim-root.ts';
+import { programImage } from './small-images.ts';
 
 /** iptables with all its extensions, ip, conntrack, ipset, busybox: the base of what programs a node's network. */
 async function networkLayer(): Promise<string> {
@@ -15,13 +15,25 @@ async function networkLayer(): Promise<string> {
   emptyRoot(root);
   const system = join(folderOf('node-rootfs'), 'rootfs');
   const plugins = '/usr/lib/x86_64-linux-gnu/xtables';
-  const extensions = (await run('ls', [join(system, plugins)])).split('\n').filter((name) => name.endsWith('.so')).map((name) => `${plugins}/${name}`);
-  await addWithLibraries(root, ['/usr/sbin/xtables-nft-multi', '/usr/sbin/conntrack', '/usr/sbin/ipset', '/usr/bin/ip', '/usr/sbin/nft', ...extensions]);
+  const extensions = (await run('ls', [join(system, plugins)]))
+    .split('\n')
+    .filter((name) => name.endsWith('.so'))
+    .map((name) => `${plugins}/${name}`);
+  await addWithLibraries(root, [
+    '/usr/sbin/xtables-nft-multi',
+    '/usr/sbin/conntrack',
+    '/usr/sbin/ipset',
+    '/usr/bin/ip',
+    '/usr/sbin/nft',
+    ...extensions,
+  ]);
   for (const family of ['iptables', 'ip6tables']) {
-    for (const suffix of ['', '-save', '-restore', '-nft', '-nft-save', '-nft-restore']) symlinkSync('xtables-nft-multi', join(root, 'usr/sbin', `${family}${suffix}`));
+    for (const suffix of ['', '-save', '-restore', '-nft', '-nft-save', '-nft-restore'])
+      symlinkSync('xtables-nft-multi', join(root, 'usr/sbin', `${family}${suffix}`));
   }
   // The kubelet and kube-proxy look services and protocols up by name.
-  for (const file of ['etc/protocols', 'etc/services']) if (existsSync(join(system, file))) cpSync(join(system, file), join(root, file));
+  for (const file of ['etc/protocols', 'etc/services'])
+    if (existsSync(join(system, file))) cpSync(join(system, file), join(root, file));
   await addBusybox(root);
   await layerOf(root, join(folder, 'layer.tar'));
   return join(folder, 'layer.tar');

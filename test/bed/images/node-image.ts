@@ -15,11 +15,33 @@ import { busyboxImage, corednsImage, localPathImage, pauseImage, programImage } 
 const here = dirname(fileURLToPath(import.meta.url));
 
 /** Units that make no sense in a container, or that a suite starts itself. */
-const masked = ['haproxy.service', 'getty.target', 'console-getty.service', 'systemd-logind.service', 'e2scrub_reap.service', 'systemd-remount-fs.service', 'dev-hugepages.mount', 'sys-kernel-debug.mount', 'sys-kernel-tracing.mount', 'systemd-modules-load.service', 'apt-daily.timer', 'apt-daily-upgrade.timer', 'e2scrub_all.timer', 'fstrim.timer', 'dpkg-db-backup.timer'];
+const masked = [
+  'haproxy.service',
+  'getty.target',
+  'console-getty.service',
+  'systemd-logind.service',
+  'e2scrub_reap.service',
+  'systemd-remount-fs.service',
+  'dev-hugepages.mount',
+  'sys-kernel-debug.mount',
+  'sys-kernel-tracing.mount',
+  'systemd-modules-load.service',
+  'apt-daily.timer',
+  'apt-daily-upgrade.timer',
+  'e2scrub_all.timer',
+  'fstrim.timer',
+  'dpkg-db-backup.timer',
+];
 
 /** Asks kubeadm itself what it will start: the tags of etcd, CoreDNS and pause depend on its patch version. */
 async function clusterImages(kubernetes: string, version: string): Promise<{ images: Image[]; pause: string }> {
-  const listed = await run(program(kubernetes, 'kubeadm'), ['config', 'images', 'list', '--kubernetes-version', version]);
+  const listed = await run(program(kubernetes, 'kubeadm'), [
+    'config',
+    'images',
+    'list',
+    '--kubernetes-version',
+    version,
+  ]);
   const tags = listed.trim().split('\n');
   const tagOf = (name: string): string => {
     const tag = tags.find((candidate) => basename(candidate).startsWith(`${name}:`));
@@ -27,10 +49,14 @@ async function clusterImages(kubernetes: string, version: string): Promise<{ ima
     return tag;
   };
   const images: Image[] = [];
-  for (const name of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']) images.push(await programImage([tagOf(name)], program(kubernetes, name)));
+  for (const name of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'])
+    images.push(await programImage([tagOf(name)], program(kubernetes, name)));
   images.push(await programImage([tagOf('etcd')], program('etcd', 'etcd')));
   images.push(await corednsImage([tagOf('coredns')]), await pauseImage([tagOf('pause')]));
-  images.push(await localPathImage(['rookery-bed/local-path-provisioner:v0.0.33']), await busyboxImage(['rookery-bed/busybox:1']));
+  images.push(
+    await localPathImage(['rookery-bed/local-path-provisioner:v0.0.33']),
+    await busyboxImage(['rookery-bed/busybox:1']),
+  );
   images.push(...(await networkImages(kubernetes, tagOf('kube-proxy'), join(here, 'node/bed-net.sh'))));
   return { images, pause: tagOf('pause') };
 }
@@ -39,11 +65,18 @@ async function clusterImages(kubernetes: string, version: string): Promise<{ ima
 async function preload(store: string, archive: string, log: string): Promise<void> {
   const work = scratch('containerd');
   const socket = join(work, 'containerd.sock');
-  writeFileSync(join(work, 'config.toml'), `version = 2\nroot = "${store}"\nstate = "${join(work, 'state')}"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n[grpc]\n  address = "${socket}"\n[ttrpc]\n  address = "${socket}.ttrpc"\n`);
-  const daemon = spawn(program('docker', 'containerd'), ['--config', join(work, 'config.toml')], { detached: true, stdio: 'ignore' });
+  writeFileSync(
+    join(work, 'config.toml'),
+    `version = 2\nroot = "${store}"\nstate = "${join(work, 'state')}"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n[grpc]\n  address = "${socket}"\n[ttrpc]\n  address = "${socket}.ttrpc"\n`,
+  );
+  const daemon = spawn(program('docker', 'containerd'), ['--config', join(work, 'config.toml')], {
+    detached: true,
+    stdio: 'ignore',
+  });
   const ended = new Promise((resolve) => daemon.once('exit', resolve));
   try {
-    const ctr = (...args: string[]): Promise<string> => run(program('docker', 'ctr'), ['--address', socket, '-n', 'k8s.io', ...args], { log, timeoutMs: 300_000 });
+    const ctr = (...args: string[]): Promise<string> =>
+      run(program('docker', 'ctr'), ['--address', socket, '-n', 'k8s.io', ...args], { log, timeoutMs: 300_000 });
     await waitFor('containerd', 20_000, async () => (await ctr('version')) !== '');
     // Not unpacked: each node unpacks what it runs, into its own volume.
     await ctr('images', 'import', '--all-platforms', '--no-unpack', '--digests', archive);
@@ -71,14 +104,17 @@ export const nodeImage =
     const containerd = join(root, 'etc/containerd/config.toml');
     writeFileSync(containerd, readFileSync(containerd, 'utf8').replace('@PAUSE@', pause));
     writeFileSync(join(root, 'kind/version'), version);
-    for (const name of ['kubelet', 'kubeadm', 'kubectl']) install(program(kubernetes, name), join(root, 'usr/bin', name));
-    for (const name of ['containerd', 'ctr', 'containerd-shim-runc-v2']) install(program('docker', name), join(root, 'usr/local/bin', name));
+    for (const name of ['kubelet', 'kubeadm', 'kubectl'])
+      install(program(kubernetes, name), join(root, 'usr/bin', name));
+    for (const name of ['containerd', 'ctr', 'containerd-shim-runc-v2'])
+      install(program('docker', name), join(root, 'usr/local/bin', name));
     install(program('crictl', 'crictl'), join(root, 'usr/local/bin/crictl'));
     mkdirSync(join(root, 'opt/cni'), { recursive: true });
     await run('cp', ['-a', join(folderOf('node-rootfs'), 'rootfs/usr/lib/cni'), join(root, 'opt/cni/bin')]);
     const units = join(root, 'etc/systemd/system');
     mkdirSync(join(units, 'multi-user.target.wants'), { recursive: true });
-    for (const unit of ['containerd.service', 'kubelet.service']) symlinkSync(`/etc/systemd/system/${unit}`, join(units, 'multi-user.target.wants', unit));
+    for (const unit of ['containerd.service', 'kubelet.service'])
+      symlinkSync(`/etc/systemd/system/${unit}`, join(units, 'multi-user.target.wants', unit));
     for (const unit of masked) symlinkSync('/dev/null', join(units, unit));
 
     const archive = join(work, 'cluster-images.tar');

@@ -6,7 +6,21 @@ import { run } from '../process.ts';
 
 /** An empty root with the merged-/usr links, so that /bin and /usr/bin are one. */
 export function emptyRoot(root: string): void {
-  for (const folder of ['usr/bin', 'usr/sbin', 'usr/lib', 'usr/lib64', 'etc', 'tmp', 'run', 'var', 'root', 'proc', 'sys', 'dev']) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of [
+    'usr/bin',
+    'usr/sbin',
+    'usr/lib',
+    'usr/lib64',
+    'etc',
+    'tmp',
+    'run',
+    'var',
+    'root',
+    'proc',
+    'sys',
+    'dev',
+  ])
+    mkdirSync(join(root, folder), { recursive: true });
   for (const name of ['bin', 'sbin', 'lib', 'lib64']) symlinkSync(`usr/${name}`, join(root, name));
   chmodSync(join(root, 'tmp'), 0o1777);
   writeFileSync(join(root, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n');
@@ -35,6 +49,11 @@ export async function addBusybox(root: string): Promise<void> {
   await addWithLibraries(root, ['/usr/bin/busybox']);
   const applets = await run('chroot', [join(folderOf('node-rootfs'), 'rootfs'), '/usr/bin/busybox', '--list']);
   for (const applet of applets.split('\n').filter(Boolean)) {
-    if (applet !== 'busybox' && !existsSync(join(root, 'usr/sbin', applet)) && !existsSync(join(root, 'usr/bin', applet))) symlinkSync('busybox', join(root, 'usr/bin', applet));
+    if (
+      applet !== 'busybox' &&
+      !existsSync(join(root, 'usr/sbin', applet)) &&
+      !existsSync(join(root, 'usr/bin', applet))
+    )
+      symlinkSync('busybox', join(root, 'usr/bin', applet));
   }
 }

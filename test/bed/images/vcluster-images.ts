@@ -3,12 +3,12 @@
 import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratch } from '../cache.ts';
-import { kubernetesVersion } from '../catalog.ts';
 import { program } from '../environment.ts';
 import type { Recipe } from '../sources/image.ts';
+import { kubernetesVersion } from '../versions.ts';
 import { layerOf, writeArchive } from './archive.ts';
-import { path } from './small-images.ts';
 import { addBusybox, addWithLibraries, emptyRoot } from './slim-root.ts';
+import { path } from './small-images.ts';
 
 export const vclusterImages: Recipe = async ({ part, output }) => {
   const work = scratch('vcluster-images');
@@ -29,14 +29,23 @@ export const vclusterImages: Recipe = async ({ part, output }) => {
 
   const kubernetes = join(work, 'kubernetes');
   mkdirSync(join(kubernetes, 'kubernetes'), { recursive: true });
-  for (const name of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']) copy(program('kubernetes', name), join(kubernetes, 'kubernetes', name));
+  for (const name of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'])
+    copy(program('kubernetes', name), join(kubernetes, 'kubernetes', name));
   copy(program('kine', 'kine'), join(kubernetes, 'kubernetes/kine'));
   copy(program('helm', 'helm'), join(kubernetes, 'kubernetes/helm'));
   await layerOf(kubernetes, join(work, 'kubernetes.tar'));
 
   const ids = await writeArchive(join(output, 'image.tar'), [
-    { tags: [`loft-sh/vcluster-oss:${part.version}`], layers: [join(work, 'base.tar'), join(work, 'syncer.tar')], config: { Entrypoint: ['/vcluster', 'start'], Env: [path], WorkingDir: '/' } },
-    { tags: [`loft-sh/kubernetes:${kubernetesVersion}`], layers: [join(work, 'base.tar'), join(work, 'kubernetes.tar')], config: { Cmd: ['/bin/sh'], Env: [path] } },
+    {
+      tags: [`loft-sh/vcluster-oss:${part.version}`],
+      layers: [join(work, 'base.tar'), join(work, 'syncer.tar')],
+      config: { Entrypoint: ['/vcluster', 'start'], Env: [path], WorkingDir: '/' },
+    },
+    {
+      tags: [`loft-sh/kubernetes:${kubernetesVersion}`],
+      layers: [join(work, 'base.tar'), join(work, 'kubernetes.tar')],
+      config: { Cmd: ['/bin/sh'], Env: [path] },
+    },
   ]);
   rmSync(work, { recursive: true, force: true });
   return ids;

@@ -13,7 +13,10 @@ export const workspaceImage: Recipe = async ({ part, output }) => {
   copyFileSync(program('kubernetes', 'kubectl'), join(root, 'usr/local/bin/kubectl'));
   chmodSync(join(root, 'usr/local/bin/kubectl'), 0o755);
   mkdirSync(join(root, 'etc/profile.d'), { recursive: true });
-  writeFileSync(join(root, 'etc/profile.d/kubectl.sh'), 'alias k=kubectl\nsource <(kubectl completion bash) 2>/dev/null\n');
+  writeFileSync(
+    join(root, 'etc/profile.d/kubectl.sh'),
+    'alias k=kubectl\nsource <(kubectl completion bash) 2>/dev/null\n',
+  );
   await layerOf(root, join(work, 'layer.tar'));
   const ids = await writeArchive(join(output, 'image.tar'), [
     {
@@ -21,7 +24,11 @@ export const workspaceImage: Recipe = async ({ part, output }) => {
       layers: [join(folderOf('workspace-rootfs'), 'layer.tar'), join(work, 'layer.tar')],
       config: {
         Cmd: ['ttyd', '--port', '7681', '--writable', 'bash', '--login'],
-        Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'LANG=C.UTF-8', 'TERM=xterm-256color'],
+        Env: [
+          'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+          'LANG=C.UTF-8',
+          'TERM=xterm-256color',
+        ],
         WorkingDir: '/root',
         ExposedPorts: { '7681/tcp': {} },
       },

@@ -32,12 +32,18 @@ export const clusterApi: ServiceKind = {
     spawn(
       program('kubernetes', 'kube-controller-manager'),
       [
-        `--kubeconfig=${kubeconfig}`, '--leader-elect=false', '--bind-address=127.0.0.1', `--secure-port=${manager}`, `--cert-dir=${join(folder, 'manager-certs')}`,
-        '--controllers=garbage-collector-controller,namespace-controller,serviceaccount-controller', `--service-account-private-key-file=${join(folder, 'sa.key')}`,
+        `--kubeconfig=${kubeconfig}`,
+        '--leader-elect=false',
+        '--bind-address=127.0.0.1',
+        `--secure-port=${manager}`,
+        `--cert-dir=${join(folder, 'manager-certs')}`,
+        '--controllers=garbage-collector-controller,namespace-controller,serviceaccount-controller',
+        `--service-account-private-key-file=${join(folder, 'sa.key')}`,
       ],
       'kube-controller-manager.log',
     );
-    const kubectl = (...args: string[]): Promise<string> => run(program('kubernetes', 'kubectl'), ['--kubeconfig', kubeconfig, ...args], { timeoutMs: 120_000 });
+    const kubectl = (...args: string[]): Promise<string> =>
+      run(program('kubernetes', 'kubectl'), ['--kubeconfig', kubeconfig, ...args], { timeoutMs: 120_000 });
     const crds = join(folderOf('cluster-api'), 'keep/core/config/crd/bases');
     await kubectl('apply', '--server-side', '-f', crds);
     // Upstream's manifests put the contract on the CRDs by a patch; core looks kinds up by it.
@@ -46,14 +52,25 @@ export const clusterApi: ServiceKind = {
     spawn(
       program('cluster-api', 'capi-core'),
       [
-        `--kubeconfig=${kubeconfig}`, '--leader-elect=false', `--webhook-port=${webhook}`, `--webhook-cert-dir=${join(folder, 'certs')}`,
+        `--kubeconfig=${kubeconfig}`,
+        '--leader-elect=false',
+        `--webhook-port=${webhook}`,
+        `--webhook-cert-dir=${join(folder, 'certs')}`,
         // No webhook is registered with the API server; the manager only insists on having a certificate.
-        '--webhook-cert-name=apiserver.crt', '--webhook-key-name=apiserver.key',
-        `--health-addr=127.0.0.1:${health}`, `--diagnostics-address=127.0.0.1:${diagnostics}`, '--insecure-diagnostics',
+        '--webhook-cert-name=apiserver.crt',
+        '--webhook-key-name=apiserver.key',
+        `--health-addr=127.0.0.1:${health}`,
+        `--diagnostics-address=127.0.0.1:${diagnostics}`,
+        '--insecure-diagnostics',
       ],
       'capi-core.log',
     );
-    await waitFor(`Cluster API core (log: ${folder}/capi-core.log)`, 120_000, () => ok(`http://127.0.0.1:${health}/readyz`), 200);
+    await waitFor(
+      `Cluster API core (log: ${folder}/capi-core.log)`,
+      120_000,
+      () => ok(`http://127.0.0.1:${health}/readyz`),
+      200,
+    );
     return { env: { ...env, CAPI_CORE_LOG: join(folder, 'capi-core.log') }, restore };
   },
 };

@@ -53,14 +53,32 @@ export const docker: ServiceKind = {
     mkdirSync(dockerFolder, { recursive: true });
     const socket = join(folder, 'docker.sock');
     Object.assign(env, { PATH: bedEnvironment().PATH });
-    const proxies = ['usr/libexec/docker/docker-proxy', 'usr/sbin/docker-proxy', 'usr/bin/docker-proxy'].map((file) => join(folderOf('docker'), file));
+    const proxies = ['usr/libexec/docker/docker-proxy', 'usr/sbin/docker-proxy', 'usr/bin/docker-proxy'].map((file) =>
+      join(folderOf('docker'), file),
+    );
     const proxy = proxies.find((file) => existsSync(file));
     spawn(
       program('docker', 'dockerd'),
       [
-        '--host', `unix://${socket}`, '--data-root', dockerFolder, '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'dockerd.pid'),
-        '--bridge', bridge, '--default-address-pool', 'base=10.200.0.0/15,size=24', '--cgroup-parent', `/${cgroup}`, '--config-file', '/dev/null',
-        '--exec-opt', 'native.cgroupdriver=cgroupfs', ...(proxy ? ['--userland-proxy-path', proxy] : []),
+        '--host',
+        `unix://${socket}`,
+        '--data-root',
+        dockerFolder,
+        '--exec-root',
+        join(folder, 'exec'),
+        '--pidfile',
+        join(folder, 'dockerd.pid'),
+        '--bridge',
+        bridge,
+        '--default-address-pool',
+        'base=10.200.0.0/15,size=24',
+        '--cgroup-parent',
+        `/${cgroup}`,
+        '--config-file',
+        '/dev/null',
+        '--exec-opt',
+        'native.cgroupdriver=cgroupfs',
+        ...(proxy ? ['--userland-proxy-path', proxy] : []),
       ],
       'dockerd.log',
     );

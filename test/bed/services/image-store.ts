@@ -13,7 +13,9 @@ export async function loadImages(parts: readonly string[], engine: Record<string
   await withLock('image-store', async () => {
     for (const part of parts) {
       const wanted = JSON.parse(readFileSync(join(folderOf(part), tagsFile), 'utf8')) as Record<string, string>;
-      const found = await Promise.all(Object.keys(wanted).map((tag) => tryRun(docker, ['image', 'inspect', '--format', '{{.Id}}', tag], { env })));
+      const found = await Promise.all(
+        Object.keys(wanted).map((tag) => tryRun(docker, ['image', 'inspect', '--format', '{{.Id}}', tag], { env })),
+      );
       if (Object.values(wanted).every((id, index) => found[index]?.stdout.trim() === id)) continue;
       await run(docker, ['load', '--quiet', '--input', join(folderOf(part), 'image.tar')], { env, timeoutMs: 600_000 });
       // A rebuilt image takes the tag over; the old one would only fill the disk.

@@ -14,13 +14,16 @@ function below(folder: string): string[] {
 
 /** Kills every process below a cgroup, in whichever hierarchy it is, and removes the empty folders. */
 export async function killCgroup(name: string): Promise<void> {
-  const hierarchies = existsSync(join(controllers, 'cgroup.controllers')) ? [controllers] : readdirSync(controllers).map((entry) => join(controllers, entry));
+  const hierarchies = existsSync(join(controllers, 'cgroup.controllers'))
+    ? [controllers]
+    : readdirSync(controllers).map((entry) => join(controllers, entry));
   const roots = hierarchies.map((root) => join(root, name)).filter((folder) => existsSync(folder));
   for (let round = 0; round < 20; round++) {
     const pids = new Set<number>();
     for (const folder of roots.flatMap((root) => [...below(root), root])) {
       try {
-        for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean)) pids.add(Number(pid));
+        for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean))
+          pids.add(Number(pid));
       } catch {
         // removed meanwhile
       }
@@ -55,7 +58,9 @@ export async function unmountBelow(folders: readonly string[]): Promise<void> {
   for (const path of mounts) await tryRun('umount', ['-l', path]);
   // Named network namespaces of containers are mounts under /run.
   const spaces = '/run/docker/netns';
-  if (existsSync(spaces)) for (const name of readdirSync(spaces)) if (folders.length > 0 && name !== 'default') await tryRun('umount', ['-l', join(spaces, name)]);
+  if (existsSync(spaces))
+    for (const name of readdirSync(spaces))
+      if (folders.length > 0 && name !== 'default') await tryRun('umount', ['-l', join(spaces, name)]);
 }
 
 /** The bed's bridge and those the engine named after its networks. */
@@ -70,7 +75,11 @@ export async function removeInterfaces(bridge: string): Promise<void> {
 function anotherEngine(): boolean {
   return readdirSync('/proc').some((name) => {
     try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/comm`, 'utf8').trim() === 'dockerd' && startTime(Number(name)) !== undefined;
+      return (
+        /^\d+$/.test(name) &&
+        readFileSync(`/proc/${name}/comm`, 'utf8').trim() === 'dockerd' &&
+        startTime(Number(name)) !== undefined
+      );
     } catch {
       return false;
     }
@@ -85,9 +94,15 @@ export async function removeFirewallChains(): Promise<void> {
       const saved = await tryRun(`${family}-save`, ['-t', table]);
       if (saved.code !== 0) continue;
       const lines = saved.stdout.split('\n');
-      const rules = lines.filter((line) => line.startsWith('-A ') && (/\bDOCKER/.test(line) || /\b(rookery0|br-[0-9a-f]{12})\b/.test(line) || /-s 10\.20[0-3]\./.test(line)));
+      const rules = lines.filter(
+        (line) =>
+          line.startsWith('-A ') &&
+          (/\bDOCKER/.test(line) || /\b(rookery0|br-[0-9a-f]{12})\b/.test(line) || /-s 10\.20[0-3]\./.test(line)),
+      );
       for (const rule of rules) await tryRun('sh', ['-c', `${family} -t ${table} -D ${rule.slice(3)}`]);
-      const chains = lines.filter((line) => line.startsWith(':DOCKER')).map((line) => line.slice(1).split(' ')[0] as string);
+      const chains = lines
+        .filter((line) => line.startsWith(':DOCKER'))
+        .map((line) => line.slice(1).split(' ')[0] as string);
       for (const chain of chains) await tryRun(family, ['-t', table, '-F', chain]);
       for (const chain of chains) await tryRun(family, ['-t', table, '-X', chain]);
       if (table === 'filter' && chains.length > 0) await tryRun(family, ['-P', 'FORWARD', 'ACCEPT']);

@@ -13,10 +13,14 @@ import type { ServiceContext, ServiceKind, ServiceState } from './service.ts';
 /** The certificate is made by kube-apiserver itself at its first start, so readiness is asked without checking it. */
 function readyz(server: string, token: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request(`${server}/readyz`, { rejectUnauthorized: false, headers: { authorization: `Bearer ${token}` }, timeout: 2000 }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode === 200);
-    });
+    const asked = request(
+      `${server}/readyz`,
+      { rejectUnauthorized: false, headers: { authorization: `Bearer ${token}` }, timeout: 2000 },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode === 200);
+      },
+    );
     asked.once('error', () => resolve(false));
     asked.once('timeout', () => asked.destroy());
     asked.end();
@@ -37,7 +41,11 @@ const kubeconfig = (server: string, token: string, authority: string): string =>
 export async function startApiserver({ folder, spawn }: ServiceContext): Promise<ServiceState> {
   const [client, peer, secure] = (await freePorts(3)) as [number, number, number];
   const token = randomBytes(16).toString('hex');
-  const key = generateKeyPairSync('rsa', { modulusLength: 2048, privateKeyEncoding: { type: 'pkcs1', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } });
+  const key = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
   writeFileSync(join(folder, 'sa.key'), key.privateKey, { mode: 0o600 });
   writeFileSync(join(folder, 'sa.pub'), key.publicKey);
   writeFileSync(join(folder, 'tokens.csv'), `${token},bed-admin,bed-admin,system:masters\n`, { mode: 0o600 });
@@ -45,26 +53,43 @@ export async function startApiserver({ folder, spawn }: ServiceContext): Promise
   spawn(
     program('etcd', 'etcd'),
     [
-      `--data-dir=${join(folder, 'etcd')}`, `--listen-client-urls=${store}`, `--advertise-client-urls=${store}`,
-      `--listen-peer-urls=http://127.0.0.1:${peer}`, `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
-      `--initial-cluster=default=http://127.0.0.1:${peer}`, '--unsafe-no-fsync', '--log-level=warn',
+      `--data-dir=${join(folder, 'etcd')}`,
+      `--listen-client-urls=${store}`,
+      `--advertise-client-urls=${store}`,
+      `--listen-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-cluster=default=http://127.0.0.1:${peer}`,
+      '--unsafe-no-fsync',
+      '--log-level=warn',
     ],
     'etcd.log',
   );
   spawn(
     program('kubernetes', 'kube-apiserver'),
     [
-      `--etcd-servers=${store}`, '--bind-address=127.0.0.1', '--advertise-address=127.0.0.1', `--secure-port=${secure}`, `--cert-dir=${join(folder, 'certs')}`,
-      `--token-auth-file=${join(folder, 'tokens.csv')}`, '--authorization-mode=RBAC', '--service-cluster-ip-range=10.96.0.0/16',
-      '--service-account-issuer=https://kubernetes.default.svc', `--service-account-key-file=${join(folder, 'sa.pub')}`,
-      `--service-account-signing-key-file=${join(folder, 'sa.key')}`, '--endpoint-reconciler-type=none',
+      `--etcd-servers=${store}`,
+      '--bind-address=127.0.0.1',
+      '--advertise-address=127.0.0.1',
+      `--secure-port=${secure}`,
+      `--cert-dir=${join(folder, 'certs')}`,
+      `--token-auth-file=${join(folder, 'tokens.csv')}`,
+      '--authorization-mode=RBAC',
+      '--service-cluster-ip-range=10.96.0.0/16',
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-key-file=${join(folder, 'sa.pub')}`,
+      `--service-account-signing-key-file=${join(folder, 'sa.key')}`,
+      '--endpoint-reconciler-type=none',
     ],
     'kube-apiserver.log',
   );
   const server = `https://127.0.0.1:${secure}`;
   await waitFor(`kube-apiserver (log: ${folder}/kube-apiserver.log)`, 90_000, () => readyz(server, token), 100);
   const file = join(folder, 'kubeconfig');
-  writeFileSync(file, kubeconfig(server, token, readFileSync(join(folder, 'certs', 'apiserver.crt')).toString('base64')), { mode: 0o600 });
+  writeFileSync(
+    file,
+    kubeconfig(server, token, readFileSync(join(folder, 'certs', 'apiserver.crt')).toString('base64')),
+    { mode: 0o600 },
+  );
   return { env: { KUBECONFIG: file, KUBE_SERVER: server, KUBE_TOKEN: token, ETCD_URL: store }, restore: {} };
 }
 

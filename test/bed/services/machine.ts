@@ -1,6 +1,6 @@
 // Machines that are containers of the node image: systemd, sshd, containerd, kubeadm. What a person would get from a cloud,
 // reached over ssh, on a network of the bed's own.
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratch } from '../cache.ts';
 import { program } from '../environment.ts';
@@ -24,9 +24,14 @@ export interface MachineNetwork {
   remove(): Promise<void>;
 }
 
-export async function machineNetwork(name: string, image: string, engine: Record<string, string>): Promise<MachineNetwork> {
+export async function machineNetwork(
+  name: string,
+  image: string,
+  engine: Record<string, string>,
+): Promise<MachineNetwork> {
   const env = { ...process.env, ...engine };
-  const docker = (...args: string[]): Promise<string> => run(program('docker', 'docker'), args, { env, timeoutMs: 120_000 });
+  const docker = (...args: string[]): Promise<string> =>
+    run(program('docker', 'docker'), args, { env, timeoutMs: 120_000 });
   const keys = scratch('ssh');
   const keyFile = join(keys, 'id_ed25519');
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'rookery-bed', '-f', keyFile]);
@@ -37,22 +42,65 @@ export async function machineNetwork(name: string, image: string, engine: Record
     const container = `${name}-${machine}`;
     added.push(container);
     await docker(
-      'run', '-d', '--name', container, '--hostname', machine, '--network', name, '--network-alias', machine, '--label', 'rookery-bed.machine',
-      '--privileged', '--cgroupns=private', '--tmpfs', '/tmp', '--tmpfs', '/run', '--volume', '/var', '-v', '/lib/modules:/lib/modules:ro',
-      ...publish.flatMap((port) => ['-p', `127.0.0.1::${port}`]), image,
+      'run',
+      '-d',
+      '--name',
+      container,
+      '--hostname',
+      machine,
+      '--network',
+      name,
+      '--network-alias',
+      machine,
+      '--label',
+      'rookery-bed.machine',
+      '--privileged',
+      '--cgroupns=private',
+      '--tmpfs',
+      '/tmp',
+      '--tmpfs',
+      '/run',
+      '--volume',
+      '/var',
+      '-v',
+      '/lib/modules:/lib/modules:ro',
+      ...publish.flatMap((port) => ['-p', `127.0.0.1::${port}`]),
+      image,
     );
     await docker('exec', container, 'install', '-d', '-m', '0700', '/root/.ssh');
     await docker('cp', '--quiet', `${keyFile}.pub`, `${container}:/root/.ssh/authorized_keys`);
     await docker('exec', container, 'chown', '0:0', '/root/.ssh/authorized_keys');
-    const address = (await docker('inspect', '--format', '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}', container)).trim();
-    const options = ['-i', keyFile, '-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'LogLevel=ERROR', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=5'];
-    const trySsh = (command: string): Promise<RunResult> => tryRun('ssh', [...options, `root@${address}`, command], { timeoutMs: 30_000 });
-    await waitFor(`machine ${machine}`, 60_000, async () => (await trySsh('systemctl is-active --quiet containerd && crictl version >/dev/null')).code === 0, 300);
+    const address = (
+      await docker('inspect', '--format', '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}', container)
+    ).trim();
+    const options = [
+      '-i',
+      keyFile,
+      '-o',
+      'StrictHostKeyChecking=no',
+      '-o',
+      'UserKnownHostsFile=/dev/null',
+      '-o',
+      'LogLevel=ERROR',
+      '-o',
+      'BatchMode=yes',
+      '-o',
+      'ConnectTimeout=5',
+    ];
+    const trySsh = (command: string): Promise<RunResult> =>
+      tryRun('ssh', [...options, `root@${address}`, command], { timeoutMs: 30_000 });
+    await waitFor(
+      `machine ${machine}`,
+      60_000,
+      async () => (await trySsh('systemctl is-active --quiet containerd && crictl version >/dev/null')).code === 0,
+      300,
+    );
     return {
       name: machine,
       address,
       trySsh,
-      ssh: (command, { input, timeoutMs = 300_000 } = {}) => run('ssh', [...options, `root@${address}`, command], { timeoutMs, ...(input === undefined ? {} : { input }) }),
+      ssh: (command, { input, timeoutMs = 300_000 } = {}) =>
+        run('ssh', [...options, `root@${address}`, command], { timeoutMs, ...(input === undefined ? {} : { input }) }),
       published: async (port) => Number((await docker('port', container, `${port}/tcp`)).trim().split(':').at(-1)),
     };
   };
@@ -64,6 +112,3 @@ export async function machineNetwork(name: string, image: string, engine: Record
   };
   return { name, keyFile, add, remove };
 }
-
-/** For callers that want the key itself, e.g. to hand it to the program under test. */
-export const privateKeyOf = (network: MachineNetwork): string => readFileSync(network.keyFile, 'utf8');

@@ -15,7 +15,10 @@ export function writeDown(folder: string, pid: number): void {
 function writtenDown(folder: string): number[] {
   try {
     const lines = readFileSync(pidsFile(folder), 'utf8').trim().split('\n');
-    return lines.map((line) => line.split(' ')).filter(([pid, started]) => startTime(Number(pid)) === started).map(([pid]) => Number(pid));
+    return lines
+      .map((line) => line.split(' '))
+      .filter(([pid, started]) => startTime(Number(pid)) === started)
+      .map(([pid]) => Number(pid));
   } catch {
     return [];
   }
@@ -29,7 +32,9 @@ function marked(folder: string): number[] {
     .filter((pid) => {
       if (pid === process.pid) return false;
       try {
-        return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(wanted) && startTime(pid) !== undefined;
+        return (
+          readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(wanted) && startTime(pid) !== undefined
+        );
       } catch {
         return false;
       }

@@ -1,5 +1,5 @@
 // Free ports on loopback. The kernel picks; a few are held open together so that one call never answers twice the same.
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(

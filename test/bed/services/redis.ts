@@ -24,7 +24,11 @@ export const redis: ServiceKind = {
   shared: false,
   async start({ spawn }) {
     const [port] = await freePorts(1);
-    spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--daemonize', 'no'], 'redis.log');
+    spawn(
+      'redis-server',
+      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--daemonize', 'no'],
+      'redis.log',
+    );
     await waitFor('redis', 10_000, () => ping(port as number), 50);
     return { env: { REDIS_URL: `redis://127.0.0.1:${port}` }, restore: {} };
   },

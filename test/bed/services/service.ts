@@ -93,10 +93,18 @@ export async function stopIfUnused(folder: string): Promise<boolean> {
   });
 }
 
-function startReaper(folder: string): void {
+function ensureReaper(folder: string): void {
+  const file = join(folder, 'reaper');
+  const [pid, started] = existsSync(file) ? readFileSync(file, 'utf8').split(' ') : [];
+  if (pid && startTime(Number(pid)) === started) return;
   const reaper = fileURLToPath(new URL('./reaper.ts', import.meta.url));
   const log = openSync(join(folder, 'reaper.log'), 'a');
-  spawn(process.execPath, ['--import', import.meta.resolve('tsx'), reaper, folder], { detached: true, stdio: ['ignore', log, log] }).unref();
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), reaper, folder], {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  child.unref();
+  if (child.pid) writeFileSync(file, `${child.pid} ${startTime(child.pid)}`);
 }
 
 async function startInstance(kind: ServiceKind, folder: string, say: (line: string) => void): Promise<ServiceState> {
@@ -152,13 +160,14 @@ export async function acquire(name: string, say: (line: string) => void = () => 
   const lease = join(folder, 'leases', `${process.pid}.${startTime(process.pid)}.${Date.now()}.${++instances}`);
   const state = await withLock(`service-${instance}`, async () => {
     const found = readState(folder);
-    const usable = found !== undefined && (await kind.healthy(found));
+    // One that nobody holds any more is full of what its last user left: better a new one.
+    const usable = found !== undefined && liveLeases(folder).length > 0 && (await kind.healthy(found));
     if (!usable && existsSync(folder)) await stopInstance(folder);
     mkdirSync(join(folder, 'leases'), { recursive: true });
     // The lease and the reaper come before the service: whatever is started from here on has somebody to end it.
     writeFileSync(lease, '');
+    ensureReaper(folder);
     if (usable) return found;
-    startReaper(folder);
     return startInstance(kind, folder, say);
   });
   return {

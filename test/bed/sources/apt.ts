@@ -12,8 +12,16 @@ const listsAreFreshMs = 24 * 3600 * 1000;
 
 /** The archive this machine already uses: the bed names no host, it only asks the same one for another suite. */
 export async function archive(): Promise<string> {
-  const list = await run('apt-get', ['indextargets', '--format', '$(REPO_URI) $(CODENAME) $(COMPONENT)', 'Created-By: Packages']);
-  const own = list.split('\n').map((line) => line.split(' ')).find(([uri, suite, component]) => suite === 'bookworm' && component === 'main' && !uri?.includes('security'));
+  const list = await run('apt-get', [
+    'indextargets',
+    '--format',
+    '$(REPO_URI) $(CODENAME) $(COMPONENT)',
+    'Created-By: Packages',
+  ]);
+  const own = list
+    .split('\n')
+    .map((line) => line.split(' '))
+    .find(([uri, suite, component]) => suite === 'bookworm' && component === 'main' && !uri?.includes('security'));
   if (!own?.[0]) throw new Error('no Debian bookworm archive among this machine’s apt sources');
   return own[0];
 }
@@ -34,7 +42,12 @@ async function privateApt(suite: string, log: string): Promise<NodeJS.ProcessEnv
     'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled': 'false',
     'APT::Sandbox::User': 'root',
   };
-  writeFileSync(join(home, 'apt.conf'), Object.entries(config).map(([key, value]) => `${key} "${value}";\n`).join(''));
+  writeFileSync(
+    join(home, 'apt.conf'),
+    Object.entries(config)
+      .map(([key, value]) => `${key} "${value}";\n`)
+      .join(''),
+  );
   const env = { ...process.env, APT_CONFIG: join(home, 'apt.conf') };
   const stamp = join(home, 'updated');
   if (!existsSync(stamp) || Date.now() - statSync(stamp).mtimeMs > listsAreFreshMs) {
@@ -46,7 +59,10 @@ async function privateApt(suite: string, log: string): Promise<NodeJS.ProcessEnv
 
 async function resolve(name: string, prefix: string, env: NodeJS.ProcessEnv): Promise<string> {
   const table = await run('apt-cache', ['madison', name], { env });
-  const versions = table.split('\n').map((line) => line.split('|')[1]?.trim() ?? '').filter(Boolean);
+  const versions = table
+    .split('\n')
+    .map((line) => line.split('|')[1]?.trim() ?? '')
+    .filter(Boolean);
   const match = versions.find((version) => version.replace(/^\d+:/, '').startsWith(prefix));
   if (!match) throw new Error(`no ${name} ${prefix}* in that suite; it has ${versions.join(', ') || 'none'}`);
   return match;
@@ -66,7 +82,9 @@ export async function unpackDebian(context: BuildContext): Promise<void> {
       const file = readdirSync(folder).find((entry) => entry.startsWith(`${name}_`));
       if (!file) throw new Error(`apt-get download left no ${name}_*.deb`);
       await run('dpkg-deb', ['-x', join(folder, file), output], { log });
-      const digest = createHash('sha256').update(readFileSync(join(folder, file))).digest('hex');
+      const digest = createHash('sha256')
+        .update(readFileSync(join(folder, file)))
+        .digest('hex');
       context.resolved[name] = `${version} sha256:${digest}`;
     }
     await run('rm', ['-rf', join(output, '.deb')]);

@@ -26,11 +26,17 @@ async function moduleFolder(pinned: string, module: string, env: NodeJS.ProcessE
   return (JSON.parse(answer) as { Dir: string }).Dir;
 }
 
-async function copiedModule(source: GoSource & { copyOf: string }, pinned: string, env: NodeJS.ProcessEnv, log: string): Promise<string> {
+async function copiedModule(
+  source: GoSource & { copyOf: string },
+  pinned: string,
+  env: NodeJS.ProcessEnv,
+  log: string,
+): Promise<string> {
   const original = await moduleFolder(pinned, source.copyOf, env, log);
   const copy = join(scratch(source.folder), 'source');
   await run('cp', ['-r', '--no-preserve=mode', original, copy]);
-  for (const [from, to] of Object.entries(source.overlay ?? {})) cpSync(join(copy, from), join(copy, to), { recursive: true });
+  for (const [from, to] of Object.entries(source.overlay ?? {}))
+    cpSync(join(copy, from), join(copy, to), { recursive: true });
   return copy;
 }
 

@@ -18,9 +18,26 @@ export async function buildRootfs(context: BuildContext): Promise<void> {
   const script = suite === 'bookworm' ? [] : ['/usr/share/debootstrap/scripts/sid'];
   const options = ['--variant=minbase', `--keyring=${keyring}`, `--include=${packages.join(',')}`];
   // In a mount namespace of its own: debootstrap mounts /proc below the new root, and a killed one would leave it there.
-  const debootstrap = ['--mount', '--propagation', 'private', 'debootstrap', ...options, suite, root, await archive(), ...script];
+  const debootstrap = [
+    '--mount',
+    '--propagation',
+    'private',
+    'debootstrap',
+    ...options,
+    suite,
+    root,
+    await archive(),
+    ...script,
+  ];
   await run('unshare', debootstrap, { log, signal, timeoutMs: 900_000, nice: 5 });
-  for (const waste of ['var/cache/apt', 'var/lib/apt/lists', 'usr/share/doc', 'usr/share/man', 'usr/share/locale', 'usr/share/info']) {
+  for (const waste of [
+    'var/cache/apt',
+    'var/lib/apt/lists',
+    'usr/share/doc',
+    'usr/share/man',
+    'usr/share/locale',
+    'usr/share/info',
+  ]) {
     rmSync(join(root, waste), { recursive: true, force: true });
   }
   mkdirSync(join(root, 'var/lib/apt/lists/partial'), { recursive: true });
@@ -29,7 +46,14 @@ export async function buildRootfs(context: BuildContext): Promise<void> {
   rmSync(join(root, 'etc/machine-id'), { force: true });
   await run('sh', ['-c', 'rm -f etc/ssh/ssh_host_* etc/apt/sources.list'], { cwd: root });
   await tarFolder(root, join(output, 'layer.tar'), log);
-  const versions = await run('dpkg-query', ['--admindir', join(root, 'var/lib/dpkg'), '-W', '-f', '${Package}=${Version}\n']);
+  const versions = await run('dpkg-query', [
+    '--admindir',
+    join(root, 'var/lib/dpkg'),
+    '-W',
+    '-f',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is dpkg's own format
+    '${Package}=${Version}\n',
+  ]);
   for (const line of versions.trim().split('\n')) {
     const [name, version] = line.split('=');
     if (name && packages.includes(name)) context.resolved[name] = version ?? '';

@@ -1,6 +1,6 @@
 // The bed's engine for one suite: images loaded, commands run in its environment, what the suite made removed at the end.
 import { bedEnvironment, program } from '../../bed/environment.ts';
-import { run, type RunResult, tryRun } from '../../bed/process.ts';
+import { type RunResult, run, tryRun } from '../../bed/process.ts';
 import { loadImages } from '../../bed/services/image-store.ts';
 import { acquire } from '../../bed/services/service.ts';
 
@@ -21,12 +21,22 @@ export async function engine(...images: string[]): Promise<Engine> {
   const lease = await acquire('docker');
   await loadImages(images, lease.env);
   const env = { ...bedEnvironment(), ...lease.env };
-  const docker = (...args: string[]): Promise<string> => run(program('docker', 'docker'), args, { env, timeoutMs: 120_000 });
+  const docker = (...args: string[]): Promise<string> =>
+    run(program('docker', 'docker'), args, { env, timeoutMs: 120_000 });
   const clear = async (prefix: string): Promise<void> => {
     for (const [list, remove] of [
-      [['ps', '-a', '--format', '{{.Names}}'], ['rm', '-f', '-v']],
-      [['network', 'ls', '--format', '{{.Name}}'], ['network', 'rm']],
-      [['volume', 'ls', '--format', '{{.Name}}'], ['volume', 'rm', '-f']],
+      [
+        ['ps', '-a', '--format', '{{.Names}}'],
+        ['rm', '-f', '-v'],
+      ],
+      [
+        ['network', 'ls', '--format', '{{.Name}}'],
+        ['network', 'rm'],
+      ],
+      [
+        ['volume', 'ls', '--format', '{{.Name}}'],
+        ['volume', 'rm', '-f'],
+      ],
     ] as const) {
       const names = named(await docker(...list), prefix);
       if (names.length > 0) await docker(...remove, ...names);

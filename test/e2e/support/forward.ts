@@ -8,8 +8,24 @@ export interface Forward {
   stop(): void;
 }
 
-export async function forward(kubectl: Kubectl, namespace: string, target: string, localPort: number, remotePort: number): Promise<Forward> {
-  const args = ['--kubeconfig', kubectl.kubeconfig, 'port-forward', '-n', namespace, target, `${localPort}:${remotePort}`, '--address', '127.0.0.1'];
+export async function forward(
+  kubectl: Kubectl,
+  namespace: string,
+  target: string,
+  localPort: number,
+  remotePort: number,
+): Promise<Forward> {
+  const args = [
+    '--kubeconfig',
+    kubectl.kubeconfig,
+    'port-forward',
+    '-n',
+    namespace,
+    target,
+    `${localPort}:${remotePort}`,
+    '--address',
+    '127.0.0.1',
+  ];
   const child = spawn(program('kubernetes', 'kubectl'), args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = (): void => killGroup(child.pid, 'SIGKILL');
   process.once('exit', stop);

@@ -2,10 +2,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratch } from '../../bed/cache.ts';
-import { k3dVersion, k3sVersion } from '../../bed/catalog.ts';
 import { program } from '../../bed/environment.ts';
 import { run } from '../../bed/process.ts';
 import { freePorts } from '../../bed/services/port.ts';
+import { k3dVersion, k3sVersion } from '../../bed/versions.ts';
 import type { Engine } from './engine.ts';
 import { Kubectl } from './kubectl.ts';
 
@@ -27,15 +27,38 @@ export function k3d(docker: Engine, name: string): K3d {
     LOG_COLORS: '0',
   };
   const kubectl = new Kubectl(join(folder, 'kubeconfig'));
-  const k3dRun = (...args: string[]): Promise<string> => run(program('k3d-cli', 'k3d'), args, { env, timeoutMs: 240_000 });
+  const k3dRun = (...args: string[]): Promise<string> =>
+    run(program('k3d-cli', 'k3d'), args, { env, timeoutMs: 240_000 });
   return {
     kubectl,
     run: k3dRun,
     create: async (...args) => {
       const [port] = await freePorts(1);
       const image = `rancher/k3s:${k3sVersion.replace('+', '-')}`;
-      const quiet = ['--k3s-arg', '--disable=traefik@server:*', '--k3s-arg', '--disable=servicelb@server:*', '--k3s-arg', '--disable=metrics-server@server:*'];
-      await k3dRun('cluster', 'create', name, '--image', image, '--no-lb', '--api-port', `127.0.0.1:${port}`, '--kubeconfig-update-default=false', '--kubeconfig-switch-context=false', '--timeout', '180s', ...quiet, ...args);
+      const quiet = [
+        '--k3s-arg',
+        '--disable=traefik@server:*',
+        '--k3s-arg',
+        '--disable=servicelb@server:*',
+        '--k3s-arg',
+        '--disable=metrics-server@server:*',
+      ];
+      await k3dRun(
+        'cluster',
+        'create',
+        name,
+        '--image',
+        image,
+        '--no-lb',
+        '--api-port',
+        `127.0.0.1:${port}`,
+        '--kubeconfig-update-default=false',
+        '--kubeconfig-switch-context=false',
+        '--timeout',
+        '180s',
+        ...quiet,
+        ...args,
+      );
       await k3dRun('kubeconfig', 'write', name, '--output', kubectl.kubeconfig);
     },
     remove: async () => {

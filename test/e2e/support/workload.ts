@@ -9,9 +9,16 @@ export interface PodOptions {
 }
 
 /** A web server that answers with its own name, from a busybox. */
-export const serving = (text: string): string[] => ['sh', '-c', `mkdir -p /tmp/www && echo ${text} > /tmp/www/index.html && exec httpd -f -p 8080 -h /tmp/www`];
+export const serving = (text: string): string[] => [
+  'sh',
+  '-c',
+  `mkdir -p /tmp/www && echo ${text} > /tmp/www/index.html && exec httpd -f -p 8080 -h /tmp/www`,
+];
 
-export const pod = (name: string, { node, image = 'rookery-bed/busybox:1', labels = {}, command = serving(name), claim }: PodOptions = {}): object => ({
+export const pod = (
+  name: string,
+  { node, image = 'rookery-bed/busybox:1', labels = {}, command = serving(name), claim }: PodOptions = {},
+): object => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, labels },
@@ -19,7 +26,15 @@ export const pod = (name: string, { node, image = 'rookery-bed/busybox:1', label
     terminationGracePeriodSeconds: 0,
     ...(node ? { nodeName: node } : {}),
     tolerations: [{ operator: 'Exists' }],
-    containers: [{ name: 'main', image, imagePullPolicy: 'IfNotPresent', command, ...(claim ? { volumeMounts: [{ name: 'data', mountPath: '/data' }] } : {}) }],
+    containers: [
+      {
+        name: 'main',
+        image,
+        imagePullPolicy: 'IfNotPresent',
+        command,
+        ...(claim ? { volumeMounts: [{ name: 'data', mountPath: '/data' }] } : {}),
+      },
+    ],
     ...(claim ? { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claim } }] } : {}),
   },
 });
@@ -32,7 +47,12 @@ export const deployment = (name: string): object => ({
     selector: { matchLabels: { app: name } },
     template: {
       metadata: { labels: { app: name } },
-      spec: { terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'rookery-bed/busybox:1', imagePullPolicy: 'IfNotPresent', command: serving(name) }] },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [
+          { name: 'main', image: 'rookery-bed/busybox:1', imagePullPolicy: 'IfNotPresent', command: serving(name) },
+        ],
+      },
     },
   },
 });
