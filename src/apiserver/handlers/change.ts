@@ -4,7 +4,7 @@ import { commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
-import { attributesOf, type Draft, settle, writeContext } from './draft.ts';
+import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
 import { beforeUpdate, bumpGeneration, checkUpdatePreconditions } from './metadata.ts';
 import { keyOf, served, toStored } from './stored-form.ts';
@@ -30,16 +30,16 @@ export async function change(
     const { object, options } = revise(live);
     checkUpdatePreconditions(resource, object, live);
     beforeUpdate(object, live);
-    keepOtherParts(resource, object, live, options);
-    resource.strategy.defaults?.(object);
-    if (options.subresource) {
-      resource.strategy.prepareSubresource?.(options.subresource, object, live, writeContext(context, options));
-    } else {
-      resource.strategy.prepareUpdate?.(object, live, writeContext(context, options));
-    }
-    bumpGeneration(resource, object, live);
     const draft: Draft = { resource, namespace, object, live, options };
     const attributes = attributesOf(context, draft, 'UPDATE');
+    await mutate(context, draft, attributes);
+    keepOtherParts(resource, draft.object, live, options);
+    if (options.subresource) {
+      resource.strategy.prepareSubresource?.(options.subresource, draft.object, live, writeContext(context, options));
+    } else {
+      resource.strategy.prepareUpdate?.(draft.object, live, writeContext(context, options));
+    }
+    bumpGeneration(resource, draft.object, live);
     await settle(context, draft, attributes);
     const result = await committed(context.store, options.dryRun, (tx) => {
       const now = tx.get(key);

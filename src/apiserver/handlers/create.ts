@@ -2,11 +2,12 @@
 import type { KubeObject } from '../../api/object.ts';
 import { commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
+import { clone } from '../json.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { ApiError, alreadyExists } from '../status.ts';
 import { checkKind, conform } from './conform.ts';
-import { attributesOf, type Draft, settle, writeContext } from './draft.ts';
+import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
 import { beforeCreate, generatedName, settleNamespace, subjectOf } from './metadata.ts';
 import { keyOf, served, toStored } from './stored-form.ts';
@@ -36,13 +37,14 @@ export async function createConformed(
 ): Promise<KubeObject> {
   settleNamespace(resource, object, namespace);
   beforeCreate(context, resource, object);
-  resource.strategy.prepareCreate?.(object, writeContext(context, options));
-  resource.strategy.defaults?.(object);
   const base = object.metadata.name ? undefined : object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
-    if (base) object.metadata.name = generatedName(context, base);
-    const draft: Draft = { resource, namespace, object, options };
+    // Some kinds put their name into labels: another name starts from what was sent.
+    const draft: Draft = { resource, namespace, object: base ? clone(object) : object, options };
+    if (base) draft.object.metadata.name = generatedName(context, base);
     const attributes = attributesOf(context, draft, 'CREATE');
+    await mutate(context, draft, attributes);
+    resource.strategy.prepareCreate?.(draft.object, writeContext(context, options));
     await settle(context, draft, attributes);
     const key = keyOf(resource, namespace, draft.object.metadata.name ?? '');
     try {

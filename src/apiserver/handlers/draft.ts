@@ -54,12 +54,18 @@ export function attributesOf(
   };
 }
 
-/** Admission, ownership of fields and validation: all that stands between a prepared object and the store. */
-export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
-  const { resource, live, options } = draft;
+/** What the server itself changes before the kind's own rules look: defaults, then admission, then defaults again. */
+export async function mutate(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
+  const { defaults } = draft.resource.strategy;
+  defaults?.(draft.object);
   await admit('mutate', attributes, context.admission);
   draft.object = attributes.object ?? draft.object;
-  resource.strategy.defaults?.(draft.object);
+  defaults?.(draft.object);
+}
+
+/** Ownership of fields and validation: all that stands between a prepared object and the store. */
+export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
+  const { resource, live, options } = draft;
   if (!options.subresource || options.subresource === 'status') own(context, draft);
   const errors = validate(draft);
   if (errors.length > 0) {
@@ -96,6 +102,8 @@ function validate({ resource, object, live }: Draft): FieldError[] {
     : validateObjectMeta(object.metadata, {
         namespaced: resource.namespaced,
         nameKind: resource.custom ? 'subdomain' : nameKindOf(resource.group, resource.kind),
+        // CRDs are checked by apimachinery upstream, which takes any finalizer.
+        builtin: !resource.custom && resource.group !== 'apiextensions.k8s.io',
       });
   if (live) errors.push(...(resource.strategy.validateUpdate?.(object, live) ?? []));
   else errors.push(...(resource.strategy.validate?.(object) ?? []));
