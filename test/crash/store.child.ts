@@ -4,7 +4,19 @@ import { openStore } from '../../src/apiserver/store/sqlite-store.ts';
 import { systemClock } from '../../src/clock.ts';
 
 const store = openStore(process.argv[2] ?? '', { clock: systemClock, retention: false });
-const say = (...words: unknown[]) => writeSync(1, `${words.join(' ')}\n`);
+
+/** At once and whole, whatever happens next: what waits in a buffer dies with the process. */
+function say(...words: unknown[]): void {
+  let rest = Buffer.from(`${words.join(' ')}\n`);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      // The pipe is full: the reader is slower than the store.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
 
 store.watch({ afterRv: store.rv }, ({ type, rv, current }) => {
   say('saw', rv, type, current.key.name, current.object().spec.n);
