@@ -1,7 +1,6 @@
 /** Plain HTTPS for tests that look at the wire: nothing is retried, nothing is thrown for a status. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request } from 'node:https';
-import { createInterface } from 'node:readline';
 
 export interface Answer {
   status: number;
@@ -100,27 +99,19 @@ export class Http {
     });
   }
 
-  /** One watch. Events are read as they come, none is lost between two `next()`. */
+  /** One watch. Events are read as they come, none is lost between two `next()`; half a line is no event. */
   async watch(path: string, ask: Ask = {}): Promise<Watching> {
     const answer = await this.open('GET', path, ask);
-    const lines = createInterface({ input: answer })[Symbol.asyncIterator]();
-    const next = async () => {
-      const { value, done } = await lines.next();
-      if (done) throw new Error('the watch has ended');
-      return JSON.parse(value) as WatchEvent;
-    };
-    answer.on('error', () => {});
+    const events = eventsOf(answer);
     return {
       answer,
-      next,
-      close: () => void answer.destroy(),
-      async *[Symbol.asyncIterator]() {
-        for (;;) {
-          const { value, done } = await lines.next();
-          if (done) return;
-          yield JSON.parse(value) as WatchEvent;
-        }
+      [Symbol.asyncIterator]: () => events,
+      async next() {
+        const { value, done } = await events.next();
+        if (done) throw new Error('the watch has ended');
+        return value;
       },
+      close: () => void answer.destroy(),
     };
   }
 
@@ -135,6 +126,20 @@ const PATCH_TYPES = {
   strategic: 'application/strategic-merge-patch+json',
   apply: 'application/apply-patch+yaml',
 };
+
+async function* eventsOf(answer: IncomingMessage): AsyncGenerator<WatchEvent, void> {
+  let rest = '';
+  try {
+    for await (const piece of answer.setEncoding('utf8')) {
+      const lines = (rest + piece).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) yield JSON.parse(line) as WatchEvent;
+    }
+  } catch (error) {
+    // However the connection ended, the watch has.
+    if (error instanceof SyntaxError) throw error;
+  }
+}
 
 function bytesOf(body: unknown): Buffer {
   if (Buffer.isBuffer(body)) return body;
