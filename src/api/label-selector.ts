@@ -75,10 +75,6 @@ export function selectorFromObject(selector: LabelSelectorObject | null | undefi
   return requirements;
 }
 
-export function selectorFromLabels(labels: Record<string, string>): LabelSelector {
-  return Object.entries(labels).map(([key, value]) => ({ key, operator: 'in', values: [value] }));
-}
-
 export function matchesLabels(selector: LabelSelector, labels: Record<string, string> | undefined): boolean {
   for (const requirement of selector) {
     const { key } = requirement;

@@ -1,5 +1,5 @@
 /** Other shapes of the same objects: tables for `kubectl get`, metadata only for controllers that need no more. */
-import type { KubeList, KubeObject, ListMeta } from '../../api/object.ts';
+import type { KubeObject, ListMeta } from '../../api/object.ts';
 import type { PrinterColumn, Resource } from '../resource.ts';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -17,15 +17,6 @@ export function partialMetadata(object: KubeObject, version: string): KubeObject
     kind: 'PartialObjectMetadata',
     apiVersion: `meta.k8s.io/${version}`,
     metadata: object.metadata,
-  };
-}
-
-export function partialMetadataList(list: KubeList, version: string): KubeList {
-  return {
-    kind: 'PartialObjectMetadataList',
-    apiVersion: `meta.k8s.io/${version}`,
-    metadata: list.metadata,
-    items: list.items.map((item) => partialMetadata(item, version)),
   };
 }
 
