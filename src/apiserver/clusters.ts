@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Random } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import { bootstrap } from './bootstrap.ts';
@@ -131,12 +132,20 @@ export class Clusters {
 
   #sweepLater(): void {
     this.#cancelSweep = this.#options.clock.after(SWEEP_MS, () => {
-      const idleSince = this.#options.clock.now() - (this.#options.sleepAfterMs ?? 60_000);
-      for (const [name, cluster] of this.#awake) {
-        if (name !== ROOT && cluster.active === 0 && cluster.lastUsed < idleSince) void this.#sleep(name);
-      }
       this.#sweepLater();
+      this.#sweep().catch((error) => process.emitWarning(String(error), 'ClusterSleepWarning'));
     });
+  }
+
+  /** One at a time, with everyone else's turn between: closing a file takes milliseconds, and there may be thousands. */
+  async #sweep(): Promise<void> {
+    const idleSince = this.#options.clock.now() - (this.#options.sleepAfterMs ?? 60_000);
+    for (const [name, cluster] of [...this.#awake]) {
+      if (name === ROOT || cluster.active > 0 || cluster.lastUsed >= idleSince) continue;
+      if (this.#awake.get(name) !== cluster) continue;
+      await this.#sleep(name);
+      await turn();
+    }
   }
 
   #file(name: string): string {
