@@ -13,7 +13,7 @@ import { measureFanOut } from './fan-out.ts';
 import { measureList } from './list.ts';
 import type { Effort, Pair } from './pair.ts';
 import { kubeApiserver, whyNot } from './servers/kube-apiserver.ts';
-import { startRookery } from './servers/rookery.ts';
+import { type LoopDelay, startRookery } from './servers/rookery.ts';
 import { residentMb } from './servers/server.ts';
 import { measureStart } from './start.ts';
 import { measureStore } from './store.ts';
@@ -44,7 +44,7 @@ async function measureLoad(): Promise<void> {
     if (wanted('writes')) rows.push(...(await told('writes', () => measureWrites(pair, effort))));
     if (wanted('list')) rows.push(...(await told('list', () => measureList(pair, effort))));
     if (wanted('watch')) rows.push(...(await told('watch', () => measureFanOut(pair, effort))));
-    const loop = await pair.ours.ask<{ longest: number; own: number }>('readLoop');
+    const loop = await pair.ours.ask<LoopDelay>('readLoop');
     rows.push(
       {
         what: 'memory, after the load',

@@ -55,7 +55,6 @@ const answers = {
   putForward: (ms) => {
     ahead += ms;
   },
-  collectGarbage: () => globalThis.gc?.(),
   watchLoop,
   readLoop: () => {
     clearInterval(ticking);

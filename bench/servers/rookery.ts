@@ -15,6 +15,12 @@ export interface RookeryRunning extends Running {
   ask<T>(what: string, argument?: unknown): Promise<T>;
 }
 
+/** Longest gap in the event loop, ms: as it was, and without what the process spent waiting for a processor. */
+export interface LoopDelay {
+  longest: number;
+  own: number;
+}
+
 /** The command itself: start-up is measured on what users type. */
 export const rookeryCommand: Kind = {
   name: 'rookery',
