@@ -3,8 +3,10 @@
  * built-in schemas. Opening is cheap and lazy; closing leaves nothing in memory.
  */
 import type { Clock, Random } from '../clock.ts';
+import type { AdmissionPlugin } from './admission/admission.ts';
 import { builtinPlugins } from './admission/index.ts';
 import { Authenticator } from './auth/authenticator.ts';
+import { certificateAdmission } from './auth/certificate-admission.ts';
 import { LOOPBACK } from './auth/identity.ts';
 import { RbacAuthorizer } from './auth/rbac.ts';
 import { loadServiceAccountKey, type ServiceAccountKey } from './auth/service-account-key.ts';
@@ -41,7 +43,7 @@ export class Cluster implements ClusterContext {
   readonly store: Store;
   readonly registry = new Registry();
   readonly authorizer: RbacAuthorizer;
-  readonly admission = builtinPlugins();
+  readonly admission: readonly AdmissionPlugin[];
   readonly authenticator: Authenticator;
   readonly tokens: ServiceAccountTokens;
   readonly serviceAccountKeys: ServiceAccountKey[];
@@ -72,6 +74,7 @@ export class Cluster implements ClusterContext {
     this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous });
     this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
     this.authorizer = new RbacAuthorizer(this.store);
+    this.admission = [...builtinPlugins(), certificateAdmission(this.authorizer)];
     this.serviceAccountKeys = [loadServiceAccountKey(this.credentials.serviceAccountKey)];
     this.tokens = new ServiceAccountTokens({
       store: this.store,
