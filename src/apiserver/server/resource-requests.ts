@@ -32,6 +32,7 @@ export async function serveResource(
   });
   const resource = cluster.registry.find(route.group, route.version, route.plural);
   if (!resource || (route.namespace && !resource.namespaced)) throw unknownPath();
+  if (exchange.method === 'HEAD') throw methodNotAllowed();
   if (resource.deprecationWarning) exchange.warnings.push(resource.deprecationWarning);
   const call: Call = { cluster, exchange, route, resource, identity, signal };
   if (route.subresource) return serveSubresource(call);
