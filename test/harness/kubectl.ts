@@ -19,13 +19,13 @@ export interface Kubectl {
   folder: string;
 }
 
-const BINARY = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rookery', 'bin', 'kubectl');
+export const KUBECTL = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rookery', 'bin', 'kubectl');
 
 export function kubectl(kubeconfig: string, folder: string): Kubectl {
-  if (!existsSync(BINARY)) throw new Error(`no kubectl at ${BINARY}: run \`make tools\``);
+  if (!existsSync(KUBECTL)) throw new Error(`no kubectl at ${KUBECTL}: run \`make tools\``);
   mkdirSync(folder, { recursive: true });
   const env = { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfig, TZ: 'UTC' };
-  const start = (command: string) => spawn(BINARY, words(command), { cwd: folder, env });
+  const start = (command: string) => spawn(KUBECTL, words(command), { cwd: folder, env });
   const run = (command: string, stdin?: string) =>
     new Promise<Ran>((resolve, reject) => {
       const child = start(command);
