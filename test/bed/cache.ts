@@ -110,6 +110,17 @@ export function publish(part: Part, built: string, seconds: number, resolved: Re
   // Something incomplete of the same name can only be a part somebody damaged by hand: put it out of the way first.
   if (existsSync(pathOf(part))) renameSync(pathOf(part), join(scratch('damaged'), part.name));
   renameSync(built, pathOf(part));
+  removeSuperseded(part);
+}
+
+/** Old versions of a part go a day after they were built; until then another checkout may be running on them. */
+function removeSuperseded(part: Part): void {
+  const pattern = new RegExp(`^${part.name}-[0-9a-f]{16}$`);
+  for (const name of readdirSync(partsFolder).filter((entry) => pattern.test(entry))) {
+    const folder = join(partsFolder, name);
+    const old = Date.now() - statSync(folder).mtimeMs > 24 * 3600 * 1000;
+    if (folder !== pathOf(part) && old) rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Parts in the cache that no catalog entry of this source tree names any more. */

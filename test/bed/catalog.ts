@@ -210,7 +210,7 @@ export const catalog: readonly Part[] = [
         ],
       },
       ldflags: [
-        '-X sigs.k8s.io/cluster-api/version.gitVersion=' + clusterApiVersion,
+        `-X sigs.k8s.io/cluster-api/version.gitVersion=${clusterApiVersion}`,
         '-X sigs.k8s.io/cluster-api/version.gitMajor=1',
         '-X sigs.k8s.io/cluster-api/version.gitMinor=14',
       ],

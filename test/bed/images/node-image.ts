@@ -69,10 +69,14 @@ async function preload(store: string, archive: string, log: string): Promise<voi
     join(work, 'config.toml'),
     `version = 2\nroot = "${store}"\nstate = "${join(work, 'state')}"\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n[grpc]\n  address = "${socket}"\n[ttrpc]\n  address = "${socket}.ttrpc"\n`,
   );
-  const daemon = spawn(program('docker', 'containerd'), ['--config', join(work, 'config.toml')], {
-    detached: true,
-    stdio: 'ignore',
-  });
+  const daemon = spawn(
+    'setpriv',
+    ['--pdeathsig', 'KILL', '--', program('docker', 'containerd'), '--config', join(work, 'config.toml')],
+    {
+      detached: true,
+      stdio: 'ignore',
+    },
+  );
   const ended = new Promise((resolve) => daemon.once('exit', resolve));
   try {
     const ctr = (...args: string[]): Promise<string> =>

@@ -26,7 +26,10 @@ export async function forward(
     '--address',
     '127.0.0.1',
   ];
-  const child = spawn(program('kubernetes', 'kubectl'), args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', program('kubernetes', 'kubectl'), ...args], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const stop = (): void => killGroup(child.pid, 'SIGKILL');
   process.once('exit', stop);
   let errors = '';
