@@ -21,26 +21,33 @@ const plane = await ControlPlane.start({
   metrics: await createMetrics(),
 });
 
-/** Nanoseconds this process's main thread was ready to run and had to wait for a processor. */
-const waited = () => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]);
+/** Of the main thread, ms: on a processor, and ready to run but waiting for one. */
+function schedule() {
+  const [ran, waited] = readFileSync('/proc/self/schedstat', 'utf8')
+    .split(' ')
+    .map((ns) => Number(ns) / 1e6);
+  return { at: performance.now(), ran, waited };
+}
+
 const TICK_MS = 2;
-let loop = { longest: 0, own: 0 };
+let loop;
 let ticking;
 
-/** Every gap between two ticks, and how much of it was ours: the rest is other programs on the same processors. */
+/**
+ * Every gap between two ticks that is longer than it should be, and what it consists of: computing, waiting for the
+ * disk, and waiting for a processor that other programs hold. Only the last is not ours.
+ */
 function watchLoop() {
-  loop = { longest: 0, own: 0 };
+  loop = { longest: 0, blocked: 0, computing: 0 };
   clearInterval(ticking);
-  let at = performance.now();
-  let queued = waited();
+  let last = schedule();
   ticking = setInterval(() => {
-    const now = performance.now();
-    const queuedNow = waited();
-    const gap = Math.max(0, now - at - TICK_MS);
+    const now = schedule();
+    const gap = Math.max(0, now.at - last.at - TICK_MS);
     loop.longest = Math.max(loop.longest, gap);
-    loop.own = Math.max(loop.own, gap - (queuedNow - queued) / 1e6);
-    at = now;
-    queued = queuedNow;
+    loop.blocked = Math.max(loop.blocked, gap - (now.waited - last.waited));
+    loop.computing = Math.max(loop.computing, Math.min(gap, now.ran - last.ran));
+    last = now;
   }, TICK_MS);
 }
 

@@ -15,10 +15,14 @@ export interface RookeryRunning extends Running {
   ask<T>(what: string, argument?: unknown): Promise<T>;
 }
 
-/** Longest gap in the event loop, ms: as it was, and without what the process spent waiting for a processor. */
+/** Longest gaps in the event loop, ms. */
 export interface LoopDelay {
+  /** As a client feels it. */
   longest: number;
-  own: number;
+  /** Without what the process spent waiting for a processor. */
+  blocked: number;
+  /** Without what it spent waiting for the disk, too. */
+  computing: number;
 }
 
 /** The command itself: start-up is measured on what users type. */
