@@ -3,7 +3,7 @@
  * control plane objects, copies what they report, and on delete waits until they are gone. Event-driven throughout.
  */
 import type { KubeObject } from '../api/object.ts';
-import { clusters, virtualClusters } from '../api/resources.ts';
+import { clusters, kindClusters, virtualClusters } from '../api/resources.ts';
 import type { Clock } from '../clock.ts';
 import {
   type ControllerOptions,
@@ -29,6 +29,7 @@ const FINALIZER = 'cluster.cluster.x-k8s.io';
 /** Provider kinds this core can drive. */
 const PROVIDERS: Record<string, ResourceRef> = {
   [`${virtualClusters.group}/${virtualClusters.kind}`]: virtualClusters,
+  [`${kindClusters.group}/${kindClusters.kind}`]: kindClusters,
 };
 
 interface Reference {

@@ -9,8 +9,10 @@ import type { Config } from '../config.ts';
 import { addControllers } from '../controllers/index.ts';
 import { RookeryError } from '../errors.ts';
 import { Manager } from '../kube/index.ts';
+import { KindProvisioner } from '../provisioners/kind/kind-provisioner.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
+import { type Processes, systemProcesses } from '../tools/processes.ts';
 import { writePrivate } from '../vault/files.ts';
 import { Keyring } from '../vault/keyring.ts';
 import { storeSealer } from '../vault/sealer.ts';
@@ -28,6 +30,8 @@ export interface ControlPlaneOptions {
   random?: Random;
   log?: Logger;
   metrics?: Metrics;
+  /** How programs outside are run. */
+  processes?: Processes;
 }
 
 export class ControlPlane {
@@ -56,9 +60,10 @@ export class ControlPlane {
     this.#server = parts.server;
     this.#pki = parts.pki;
     this.store = new InProcessStore({ cluster: () => this.#cluster(ROOT), identity: LOOPBACK });
-    const { clock, random, log, metrics } = parts.options;
+    const { clock = systemClock, random, log, metrics, processes = systemProcesses() } = parts.options;
     const manager = new Manager({ store: this.store, clock, random, log, metrics });
-    addControllers(manager, { store: this.store, tenants: new TenantHost(this) });
+    const kind = new KindProvisioner({ processes, clock, folder: this.home.provisioner('kind') });
+    addControllers(manager, { store: this.store, tenants: new TenantHost(this), kind });
     this.#running = manager.run(this.#stop.signal);
     // Reported by close(); until then a failed controller must not take the API down with it.
     this.#running.catch((error) => log?.error('the controllers stopped', { error: String(error) }));

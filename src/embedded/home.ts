@@ -36,6 +36,11 @@ export class Home {
     return join(this.path, 'kubeconfig');
   }
 
+  /** What a provisioner keeps about the clusters it makes. */
+  provisioner(name: string): string {
+    return join(this.path, 'provisioners', name);
+  }
+
   clusterKubeconfig(name: string): string {
     return join(this.path, 'clusters', `${name}.kubeconfig`);
   }

@@ -1,0 +1,63 @@
+/** Secrets with the kubeconfig of a cluster: made, refreshed and removed with the object they belong to. */
+import type { KubeObject } from '../api/object.ts';
+import { secrets } from '../api/resources.ts';
+import { isControlledBy, isNotFound, type ObjectStore, ownerReference, TerminalError } from '../kube/index.ts';
+import { CLUSTER_NAME_LABEL } from './ownership.ts';
+
+export interface KubeconfigSecret {
+  name: string;
+  /** Keys and their texts. */
+  data: Record<string, string>;
+  /** The `Cluster` it is for, which Cluster API finds it by. */
+  cluster?: string;
+}
+
+/** Written only when it differs. A Secret of that name that belongs to somebody else is left alone. */
+export async function writeKubeconfigSecret(
+  store: ObjectStore,
+  owner: KubeObject,
+  { name, data: texts, cluster }: KubeconfigSecret,
+  signal?: AbortSignal,
+): Promise<void> {
+  const namespace = owner.metadata.namespace as string;
+  const data = Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+  );
+  const known = await store.get(secrets, { namespace, name }, { signal }).catch(absent);
+  if (known && !isControlledBy(known, owner)) {
+    throw new TerminalError(`the Secret ${namespace}/${name} exists and is not ours: rename or delete it`);
+  }
+  if (known && Object.entries(data).every(([key, value]) => known.data?.[key] === value)) return;
+  const secret: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name,
+      namespace,
+      ...(cluster ? { labels: { [CLUSTER_NAME_LABEL]: cluster } } : {}),
+      ownerReferences: [ownerReference(owner, { controller: true, blockOwnerDeletion: true })],
+    },
+    type: 'cluster.x-k8s.io/secret',
+    data,
+  };
+  await store.apply(secrets, secret, { fieldManager: 'rookery', force: true, signal });
+}
+
+/** True when there was one of ours. */
+export async function deleteKubeconfigSecret(
+  store: ObjectStore,
+  owner: KubeObject,
+  name: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const key = { namespace: owner.metadata.namespace, name };
+  const known = await store.get(secrets, key, { signal }).catch(absent);
+  if (!known || !isControlledBy(known, owner)) return false;
+  await store.delete(secrets, key, { signal }).catch(absent);
+  return true;
+}
+
+function absent(error: unknown): undefined {
+  if (isNotFound(error)) return undefined;
+  throw error;
+}

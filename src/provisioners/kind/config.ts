@@ -1,0 +1,81 @@
+/** The configuration file kind is given, from the spec of a KINDCluster. Pure: the same spec gives the same text. */
+import { createHash } from 'node:crypto';
+import type { KindCluster } from '../../api/infrastructure/kind-cluster.ts';
+
+export type KindSpec = KindCluster['spec'];
+type KindNode = NonNullable<KindSpec['nodes']>[number];
+
+export interface Shape {
+  nodes: number;
+  controlPlanes: number;
+  /** Several control planes come with a load balancer container. */
+  containers: number;
+  hasNetwork: boolean;
+}
+
+export function shapeOf(spec: KindSpec): Shape {
+  const nodes = nodesOf(spec);
+  const controlPlanes = nodes.filter((node) => node.role === 'control-plane').length;
+  return {
+    nodes: nodes.length,
+    controlPlanes,
+    containers: nodes.length + (controlPlanes > 1 ? 1 : 0),
+    hasNetwork: !spec.networking?.disableDefaultCNI,
+  };
+}
+
+/** JSON, which is YAML too. `mark` is mounted into every node: containers of kind cannot be labelled. */
+export function kindConfig(
+  spec: KindSpec,
+  options: { name: string; image: string; mark: { hostPath: string; containerPath: string } },
+): string {
+  const mount = { ...options.mark, readOnly: true };
+  return JSON.stringify(
+    {
+      kind: 'Cluster',
+      apiVersion: 'kind.x-k8s.io/v1alpha4',
+      name: options.name,
+      // A cluster that is made again keeps the address its users know.
+      networking: { apiServerPort: spec.controlPlaneEndpoint?.port, ...spec.networking },
+      featureGates: spec.featureGates,
+      runtimeConfig: spec.runtimeConfig,
+      kubeadmConfigPatches: spec.kubeadmConfigPatches,
+      containerdConfigPatches: spec.containerdConfigPatches,
+      nodes: nodesOf(spec).map((node) => ({
+        ...node,
+        image: node.image ?? options.image,
+        extraMounts: [...(node.extraMounts ?? []), mount],
+      })),
+    },
+    null,
+    2,
+  );
+}
+
+/** Changes when something changes that only a new cluster can have. */
+export function fingerprint(spec: KindSpec): string {
+  const { controlPlaneEndpoint: _, clusterName: __, ...rest } = spec;
+  const nodes = nodesOf(spec);
+  const { nodes: ___, controlPlaneNodes: ____, workerNodes: _____, ...others } = rest;
+  return createHash('sha256')
+    .update(sorted({ ...others, nodes }))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+function nodesOf(spec: KindSpec): KindNode[] {
+  if (spec.nodes) return spec.nodes.map((node) => ({ ...node, role: node.role ?? 'worker' }));
+  const { controlPlaneNodes = 1, workerNodes = 0 } = spec;
+  return [
+    ...Array.from({ length: controlPlaneNodes }, () => ({ role: 'control-plane' as const })),
+    ...Array.from({ length: workerNodes }, () => ({ role: 'worker' as const })),
+  ];
+}
+
+function sorted(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}

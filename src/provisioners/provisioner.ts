@@ -1,0 +1,115 @@
+/**
+ * The contract of everything that makes clusters, one folder per tool. What it promises, and `test/conformance/provisioner`
+ * checks for each of them:
+ *
+ * - No call waits for minutes. `ensure`, `suspend`, `resume` and `remove` do the next step, say where things stand, and are called
+ *   again (`lookAgainMs`) until the phase is settled. Long tool runs go on in the background, also across a crash of ours.
+ * - Intent before effect: what is made carries the owner's id, and can be found by it after a `kill -9` at any moment.
+ * - A name that belongs to somebody else is refused, never adopted and never deleted.
+ * - `remove` ends with nothing left, however little or much was made, and says what it removed.
+ * - Trouble that can pass (Docker is down, a pull failed) is an answer, not an exception.
+ */
+export type Fidelity = 'simulated' | 'container' | 'virtual' | 'machine';
+
+/** Whose cluster it is (uid of the owning object), and what it is called outside. */
+export interface ClusterRef {
+  id: string;
+  name: string;
+}
+
+export interface ClusterRequest<Spec> extends ClusterRef {
+  spec: Spec;
+  /** What `resolve` answered before anything was made, and was stored since. */
+  resolved: Resolution;
+  /** The cluster has been ready once: from now on it is repaired, not made anew. */
+  initialized: boolean;
+}
+
+export interface Resolution {
+  /** `v1.35.8`; absent where an image of the user's own decides. */
+  version?: string;
+  image: string;
+}
+
+/** Where things stand: what blocks, since when, what was said last, and what happens next. */
+export interface Progress {
+  /** `refused`: only a change by the user helps. `blocked`: tried again by itself. */
+  phase: 'working' | 'ready' | 'suspended' | 'blocked' | 'refused';
+  /** CamelCase, for programs. */
+  reason: string;
+  message: string;
+  /** The part of the work that is under way, in the tool's words. */
+  step?: string;
+  /** Milliseconds since the epoch. */
+  since?: number;
+  /** How long that usually takes. */
+  usualMs?: number;
+  /** The last lines of the tool, without secrets. */
+  output?: string[];
+  /** What happens next, or what a person can do. */
+  next?: string;
+  lookAgainMs?: number;
+  cluster?: Observation;
+}
+
+export interface ObservedNode {
+  name: string;
+  role?: string;
+  ready: boolean;
+}
+
+export interface Observation {
+  phase: 'absent' | 'creating' | 'starting' | 'ready' | 'degraded' | 'suspended' | 'foreign';
+  nodes: ObservedNode[];
+  version?: string;
+  image?: string;
+  /** What keeps it from being ready, one sentence each. */
+  missing: string[];
+  endpoint?: { host: string; port: number };
+  /** How it differs from what is asked for, where the tool cannot change it in place. */
+  outdated?: string;
+}
+
+export interface Removal {
+  isDone: boolean;
+  /** `container dev-control-plane`, `network kind`, … removed by this call. */
+  removed: string[];
+  reason: string;
+  message: string;
+  next?: string;
+  lookAgainMs?: number;
+}
+
+/** Something in the world that carries our mark. */
+export interface FoundThing {
+  /** Id of the owning object. */
+  owner: string;
+  /** Name of the cluster it is part of. */
+  cluster: string;
+  what: string;
+}
+
+export type Availability =
+  | { isUsable: true; version: string; detail: string }
+  | { isUsable: false; why: string; fix: string };
+
+export interface Provisioner<Spec> {
+  readonly name: string;
+  readonly fidelity: Fidelity;
+  readonly upgrades: 'in place' | 'recreate';
+  /** Can it be used here, and if not, why and what helps. */
+  probe(signal?: AbortSignal): Promise<Availability>;
+  /** Version and image of a new cluster; throws a `RookeryError` of the class `user` for what cannot be had. */
+  resolve(spec: Spec, signal?: AbortSignal): Promise<Resolution>;
+  ensure(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress>;
+  /** What there is, without changing anything. */
+  observe(ref: ClusterRef, signal?: AbortSignal): Promise<Observation>;
+  /** `external`: from this machine. `internal`: from a container on the cluster's network. */
+  kubeconfig(ref: ClusterRef, audience: 'external' | 'internal', signal?: AbortSignal): Promise<string>;
+  suspend(ref: ClusterRef, signal?: AbortSignal): Promise<Progress>;
+  resume(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress>;
+  upgrade(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress>;
+  remove(ref: ClusterRef, signal?: AbortSignal): Promise<Removal>;
+  /** Everything in the world with our mark, whoever owns it: for the sweep. */
+  inventory(signal?: AbortSignal): Promise<FoundThing[]>;
+}
