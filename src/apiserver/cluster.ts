@@ -18,6 +18,7 @@ import { type ClientCertificates, ClusterCredentials } from './credentials.ts';
 import { operationsOn } from './handlers/index.ts';
 import { Registry } from './kinds/registry.ts';
 import { startLoops } from './loops/index.ts';
+import type { Loop } from './loops/loop.ts';
 import type { Operations } from './operations.ts';
 import { openStore, type StoreOptions } from './store/sqlite-store.ts';
 import type { Sealer, Store } from './store/store.ts';
@@ -33,6 +34,8 @@ export interface ClusterOptions {
   synchronous?: StoreOptions['synchronous'];
   /** Without it certificate requests are kept but never signed. */
   certificates?: ClientCertificates;
+  /** Started after the server's own loops. */
+  loops?: readonly Loop[];
 }
 
 /** The same for every cluster and every address: tokens must outlive a change of port. The key tells them apart. */
@@ -97,7 +100,9 @@ export class Cluster implements ClusterContext {
     });
     crds.start();
     const signer = options.certificates && this.credentials.signer(options.name, options.certificates);
-    this.#stops.push(() => crds.stop(), startLoops({ ...this, rootCa: options.serverCa, signer }));
+    const loops = { ...this, rootCa: options.serverCa, signer };
+    this.#stops.push(() => crds.stop(), startLoops(loops));
+    for (const start of options.loops ?? []) this.#stops.push(start(loops));
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,7 @@ import type { Clock, Random } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
+import type { Loop } from './loops/loop.ts';
 
 /** The cluster at `/`; all others live below `/clusters/<name>`. */
 export const ROOT = '';
@@ -23,6 +24,8 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
   endpoint: () => { address: string; port: number };
   /** A cluster nobody used for this long goes to sleep. */
   sleepAfterMs?: number;
+  /** What runs in every cluster but the root, besides the server's own loops. */
+  loops?: readonly Loop[];
 }
 
 export class Clusters {
@@ -112,7 +115,8 @@ export class Clusters {
   #open(name: string): Cluster {
     const { clock, random, serverCa, sealer, synchronous, certificates } = this.#options;
     const file = this.#file(name);
-    const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates });
+    const loops = name === ROOT ? undefined : this.#options.loops;
+    const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates, loops });
     this.#awake.set(name, cluster);
     return cluster;
   }

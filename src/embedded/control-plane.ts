@@ -10,6 +10,7 @@ import { addControllers } from '../controllers/index.ts';
 import { RookeryError } from '../errors.ts';
 import { Manager } from '../kube/index.ts';
 import { KindProvisioner } from '../provisioners/kind/kind-provisioner.ts';
+import { simulation } from '../provisioners/virtual/simulation/index.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { type Processes, systemProcesses } from '../tools/processes.ts';
@@ -83,6 +84,7 @@ export class ControlPlane {
       synchronous: config.durability,
       sealer: (meta, owner) => storeSealer(keyring, meta, owner, random),
       endpoint: () => ({ address: reachableAddress(config.host), port }),
+      loops: [simulation],
     });
     const server = new ApiServer({
       clusters,

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiServer, type Cluster, Clusters, ROOT } from '../../src/apiserver/index.ts';
+import { ApiServer, type Cluster, Clusters, type ClustersOptions, ROOT } from '../../src/apiserver/index.ts';
 import { type Clock, systemClock, systemRandom } from '../../src/clock.ts';
 import { clientCertificates } from '../../src/embedded/client-certificates.ts';
 import { Home } from '../../src/embedded/home.ts';
@@ -34,6 +34,8 @@ export interface TestServerOptions {
   port?: number;
   sleepAfterMs?: number;
   clock?: Clock;
+  /** What runs in tenants besides the server's own loops. */
+  loops?: ClustersOptions['loops'];
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -52,6 +54,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     sealer: (meta, owner) => storeSealer(keyring, meta, owner),
     endpoint: () => ({ address: '192.0.2.1', port }),
     sleepAfterMs: options.sleepAfterMs,
+    loops: options.loops,
   });
   const server = new ApiServer({ clusters, tls: pki.server, port, onError: (error) => errors.push(error) });
   ({ port } = await server.listen());

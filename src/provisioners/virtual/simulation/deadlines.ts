@@ -1,0 +1,23 @@
+/**
+ * Short waits. Objects keep whole seconds only, so a wait below a second cannot be read off them: it is remembered here,
+ * and simply starts again after a sleep or a restart.
+ */
+import type { World } from './world.ts';
+
+const waits = new WeakMap<World, Map<string, number>>();
+
+/** Milliseconds left of a wait that began at `since` (an object's timestamp); 0 when it is over. */
+export function left(world: World, key: string, since: string | undefined, ms: number): number {
+  if (ms >= 1000) return Math.max(0, Date.parse(since ?? world.timestamp) + ms - world.now);
+  if (ms <= 0) return 0;
+  let known = waits.get(world);
+  if (!known) waits.set(world, (known = new Map()));
+  const due = known.get(key);
+  if (due === undefined) {
+    known.set(key, world.now + ms);
+    return ms;
+  }
+  if (due > world.now) return due - world.now;
+  known.delete(key);
+  return 0;
+}
