@@ -81,7 +81,7 @@ it('comes back after kill -9 with everything', async () => {
   expect(await run('up', '--detach', '--port', new URL(url).port)).toMatchObject({ code: 0 });
   expect(await as(demo)(`get configmap kept -o name`)).toMatchObject({
     code: 0,
-    stdout: 'configmap/kept\n',
+    out: 'configmap/kept\n',
   });
 });
 
