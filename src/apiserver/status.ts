@@ -59,7 +59,7 @@ export class ApiError extends Error {
       metadata: this.continue ? { continue: this.continue } : {},
       status: 'Failure',
       message: this.message,
-      reason: this.reason,
+      ...(this.reason ? { reason: this.reason } : {}),
       ...(this.details ? { details: this.details } : {}),
       code: this.code,
     };

@@ -149,7 +149,8 @@ export function asObject(value: unknown): KubeObject {
   return value as KubeObject;
 }
 
-function jsonType(value: unknown): string {
+/** What encoding/json calls it. */
+export function jsonType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;

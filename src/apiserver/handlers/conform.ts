@@ -1,5 +1,6 @@
 /** Makes a decoded body an object of a resource: the right kind, the right types, unknown fields dropped and reported. */
 import type { KubeObject } from '../../api/object.ts';
+import { jsonType } from '../codec/body.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { checkTypes } from '../schema/check-types.ts';
@@ -10,6 +11,15 @@ import { servedApiVersion } from './stored-form.ts';
 /** Fills in absent apiVersion and kind; refuses other ones, as decoding into a known type does. */
 export function checkKind(resource: Resource, object: KubeObject): void {
   const expected = servedApiVersion(resource);
+  for (const key of ['apiVersion', 'kind'] as const) {
+    const value: unknown = object[key];
+    if (value === null) delete (object as Partial<KubeObject>)[key];
+    else if (value !== undefined && typeof value !== 'string') {
+      throw badRequest(
+        `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go struct field .${key} of type string`,
+      );
+    }
+  }
   if (object.kind !== undefined && object.kind !== '' && object.kind !== resource.kind) {
     throw badRequest(
       `${object.kind} in version ${JSON.stringify(versionOf(object.apiVersion))} cannot be handled as a ${resource.kind}: no kind ${JSON.stringify(object.kind)} is registered for version ${JSON.stringify(object.apiVersion ?? '')}`,
