@@ -4,6 +4,7 @@
  */
 import { connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cases } from '../../src/apiserver/builtins/testdata/cases.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createCa, issueClient } from '../../src/vault/certificates.ts';
 import type { Answer, Http } from '../harness/http.ts';
@@ -587,6 +588,31 @@ describe('connections', () => {
     // Watches that were dropped are forgotten: a cluster without any can go to sleep.
     await expect.poll(() => server.root.active).toBe(0);
   });
+
+  it('a watcher that does not read is cut off, others go on', async () => {
+    const slow = connectTls({ host: hostname, port: port(), ca: server.caPem, ALPNProtocols: ['http/1.1'] });
+    const closed = new Promise((resolve) => slow.on('close', resolve).on('error', () => {}));
+    slow.write(line('GET', `${MAPS}?watch=1`));
+    slow.pause();
+    const quick = await http.watch(`${MAPS}?watch=1&labelSelector=flood`);
+    await expect.poll(() => server.root.active).toBeGreaterThanOrEqual(2);
+    const flood = {
+      ...configMap('flood', { a: 'x'.repeat(700_000) }),
+      metadata: { name: 'flood', labels: { flood: 'yes' } },
+    };
+    const reading = (async () => {
+      for (let i = 0; i < 41; i++) await quick.next();
+    })();
+    await http.post(MAPS, flood);
+    for (let i = 0; i < 40; i++) await http.patch(`${MAPS}/flood`, 'merge', { data: { n: String(i) } });
+    await reading;
+    quick.close();
+    // Nobody can tell a paused socket that it was closed until it reads again.
+    await expect.poll(() => server.root.active).toBe(0);
+    slow.resume();
+    await closed;
+    await http.delete(`${MAPS}/flood`);
+  });
 });
 
 describe('at the same time', () => {
@@ -755,7 +781,7 @@ describe('random', () => {
       const text = JSON.stringify(made);
       return random() < 0.2 ? text.slice(0, Math.floor(random() * text.length)) : text;
     };
-    for (let i = 0; i < 1500; i++) {
+    for (let i = 0; i < 800; i++) {
       const method = pick(['GET', 'GET', 'POST', 'POST', 'PUT', 'PATCH', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
       const target = `${path()}?${query()}`;
       const contentType = pick(
@@ -775,13 +801,68 @@ describe('random', () => {
       ]);
       const said = `seed ${SEED}, request ${i}: ${method} ${target} ${contentType} ${JSON.stringify(sent)?.slice(0, 2000)}`;
       const answer = await http.send(method, target, { body: sent, contentType, headers: { accept } });
-      // 500 is what upstream answers to a version on create and to half an impersonation; it is not "we failed".
-      if (answer.status >= 500 && ![501, 504].includes(answer.status))
-        expect(answer.text, said).toContain('resourceVersion should not be set');
+      if (answer.status >= 500 && ![501, 504].includes(answer.status) && method !== 'HEAD') {
+        // Some mistakes upstream answers with a 500 that has no reason; one of ours would be an InternalError.
+        expect(answer.json.reason, said).toBeUndefined();
+      }
       if (answer.status >= 400 && method !== 'HEAD') expect(answer.json.code, said).toBe(answer.status);
       expect(server.errors, said).toEqual([]);
     }
-  }, 60_000);
+  });
+
+  it(`objects of every kind, broken in one place, of seed ${SEED}`, async () => {
+    const random = generator(SEED + 1);
+    const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+    const strange = [
+      null,
+      true,
+      0,
+      -1,
+      1.5,
+      2 ** 53,
+      '',
+      'x',
+      '-',
+      'ü\0',
+      '9'.repeat(400),
+      [],
+      [null],
+      {},
+      { '': null },
+      { __proto__x: [] },
+    ];
+    /** Every place in a value: its container and key. */
+    const places = (value: object): [Record<string, unknown>, string][] =>
+      Object.keys(value).flatMap((key) => {
+        const child = (value as Record<string, unknown>)[key];
+        const here: [Record<string, unknown>, string] = [value as Record<string, unknown>, key];
+        return typeof child === 'object' && child !== null ? [here, ...places(child)] : [here];
+      });
+    const usable = cases.filter(({ body }) => typeof body?.metadata === 'object');
+    for (let i = 0; i < 800; i++) {
+      const { group, version, plural, namespaced, body } = pick(usable);
+      const object = structuredClone(body);
+      for (let times = 1 + Math.floor(random() * 2); times > 0; times--) {
+        const [container, key] = pick(places(object));
+        if (random() < 0.3) delete container[key];
+        else container[key] = structuredClone(pick(strange));
+      }
+      const place = namespaced ? `namespaces/${object.metadata?.namespace ?? 'default'}/` : '';
+      const target = `${group ? `/apis/${group}` : '/api'}/${version}/${place}${plural}`;
+      const said = `seed ${SEED}, object ${i}: ${target} ${JSON.stringify(object).slice(0, 3000)}`;
+      const name = encodeURIComponent(String(object.metadata?.name ?? 'x'));
+      const answers = [
+        await http.post(`${target}?dryRun=All`, object),
+        await http.patch(`${target}/${name}?dryRun=All&fieldManager=fuzz&force=true`, 'apply', object),
+      ];
+      for (const answer of answers) {
+        // Some mistakes upstream answers with a 500 that has no reason; one of ours would be an InternalError.
+        if (answer.status >= 500) expect(answer.json.reason, said).toBeUndefined();
+        if (answer.status >= 400) expect(answer.json.code, said).toBe(answer.status);
+      }
+      expect(server.errors, said).toEqual([]);
+    }
+  });
 });
 
 const PATCHES = [
