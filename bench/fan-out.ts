@@ -1,4 +1,7 @@
-/** How long after a write is acknowledged the last of 100 watchers has seen it. Each watcher has its own connection. */
+/**
+ * How long until the last of 100 watchers has seen a write: after it was sent, and after it was acknowledged. Each
+ * watcher has its own connection.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { configMap, configMapsOf, makeNamespace } from './config-maps.ts';
 import { type Effort, type Pair, row } from './pair.ts';
@@ -12,18 +15,28 @@ const PATH = configMapsOf(NAMESPACE);
 /** Between writes: what is measured is latency, not a queue. */
 const PAUSE_MS = 5;
 
+interface Delays {
+  sent: number[];
+  acknowledged: number[];
+}
+
 export async function measureFanOut(pair: Pair, effort: Effort): Promise<Row[]> {
   const writes = 100 * effort.rounds;
-  const ours = await latencies(pair.ours, writes);
-  const theirs = pair.theirs && (await latencies(pair.theirs, writes));
-  const at = (q: number) => ({ ours: quantile(ours, q), ...(theirs ? { theirs: quantile(theirs, q) } : {}) });
+  const ours = await delaysOf(pair.ours, writes);
+  const theirs = pair.theirs && (await delaysOf(pair.theirs, writes));
+  const at = (since: keyof Delays, q: number) => ({
+    ours: quantile(ours[since], q),
+    ...(theirs ? { theirs: quantile(theirs[since], q) } : {}),
+  });
   return [
-    row(`write → last of ${WATCHERS} watchers, p50`, 'ms', at(0.5)),
-    row(`write → last of ${WATCHERS} watchers, p99`, 'ms', at(0.99)),
+    row(`write sent → last of ${WATCHERS} watchers, p50`, 'ms', at('sent', 0.5)),
+    row(`write sent → last of ${WATCHERS} watchers, p99`, 'ms', at('sent', 0.99)),
+    row('acknowledged → last watcher, p50', 'ms', at('acknowledged', 0.5)),
+    row('acknowledged → last watcher, p99', 'ms', at('acknowledged', 0.99)),
   ];
 }
 
-async function latencies({ client }: Running, writes: number): Promise<number[]> {
+async function delaysOf({ client }: Running, writes: number): Promise<Delays> {
   await makeNamespace(client, NAMESPACE);
   let missing = 0;
   let allSeen = () => {};
@@ -33,7 +46,7 @@ async function latencies({ client }: Running, writes: number): Promise<number[]>
   const watches = await Promise.all(
     Array.from({ length: WATCHERS }, () => client.follow(`${PATH}?watch=true&resourceVersion=0`, seen)),
   );
-  const samples: number[] = [];
+  const delays: Delays = { sent: [], acknowledged: [] };
   for (let n = 0; n < writes; n++) {
     missing = WATCHERS;
     let lastAt = 0;
@@ -43,13 +56,15 @@ async function latencies({ client }: Running, writes: number): Promise<number[]>
         resolve();
       };
     });
+    const sent = performance.now();
     await client.call('POST', PATH, configMap(`watched-${n}`));
     const acknowledged = performance.now();
     await everyone;
     // The last watcher may hear of it before the writer does.
-    samples.push(Math.max(0, lastAt - acknowledged));
+    delays.acknowledged.push(Math.max(0, lastAt - acknowledged));
+    delays.sent.push(lastAt - sent);
     await delay(PAUSE_MS);
   }
   for (const watch of watches) watch.end();
-  return samples;
+  return delays;
 }

@@ -84,7 +84,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-printTable(rows, missing ? undefined : kubeApiserver.name);
+printTable(rows, rows.some((row) => row.theirs !== undefined) ? kubeApiserver.name : undefined);
 if (missing) console.log(`kube-apiserver + etcd: not available (${missing})`);
 
 const results = fileURLToPath(new URL('./results/', import.meta.url));
