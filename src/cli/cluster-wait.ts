@@ -12,6 +12,7 @@ export async function waitForCluster(
   namespace: string,
   name: string,
   timeoutMs: number,
+  onChange: (cluster: KubeObject) => void = () => {},
 ): Promise<KubeObject> {
   let last: KubeObject | undefined;
   try {
@@ -21,6 +22,7 @@ export async function waitForCluster(
       { namespace, name },
       (cluster) => {
         last = cluster ?? last;
+        if (cluster) onChange(cluster);
         if (!cluster && last) throw missing(namespace, name);
         return cluster !== undefined && isConditionTrue(cluster, 'Available');
       },

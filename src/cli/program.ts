@@ -20,6 +20,7 @@ export function buildProgram(): Command {
 
   addControlPlane(program);
   addClusters(program);
+  addMachine(program);
   program
     .command('crds')
     .description('print the CustomResourceDefinitions of all kinds, ready for kubectl apply')
@@ -74,6 +75,24 @@ function addControlPlane(program: Command): void {
     );
 }
 
+function addMachine(program: Command): void {
+  program
+    .command('provisioners')
+    .description('list the ways to make a cluster, how real each one is and whether it can be used here')
+    .action(async (_options, command: Command) =>
+      (await import('./provisioners.ts')).listProvisioners(command.optsWithGlobals()),
+    );
+  program
+    .command('tools')
+    .description('list the programs Rookery drives: versions needed and found, what they can make')
+    .action(async (_options, command: Command) => (await import('./tools.ts')).listTools(command.optsWithGlobals()));
+  program
+    .command('doctor')
+    .description('say what works on this machine, what is missing, and the command that helps')
+    .option('-p, --provisioner <name>', 'end with 1 when something is missing that this one needs')
+    .action(async (_options, command: Command) => (await import('./doctor.ts')).doctor(command.optsWithGlobals()));
+}
+
 function addClusters(program: Command): void {
   const cluster = program.command('cluster').alias('clusters').description('make, list, reach and delete clusters');
   const named = (name: string, description: string) =>
@@ -84,8 +103,13 @@ function addClusters(program: Command): void {
 
   named('create', 'make a cluster and wait until it answers')
     .argument('<name>')
+    .option('-p, --provisioner <name>', 'how to make it: virtual or kind (see `rookery provisioners`)', 'virtual')
+    .option('--kubernetes-version <version>', '1.35 for the newest patch that can be had, or an exact v1.35.8')
+    .option('--nodes <count>', 'how many nodes, the control plane among them')
+    .option('--control-planes <count>', 'how many of them are control planes')
+    .option('--image <image>', 'node image, when no version from the catalog fits')
     .option('--no-wait', 'return at once')
-    .option('--timeout <seconds>', 'how long to wait', '120')
+    .option('--timeout <seconds>', 'how long to wait (default: 120 for virtual clusters, 900 for others)')
     .action(async (name: string, _options, command: Command) =>
       (await import('./cluster-create.ts')).createCluster(command.optsWithGlobals(), name),
     );

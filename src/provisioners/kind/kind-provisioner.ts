@@ -44,7 +44,7 @@ export interface KindProvisionerOptions {
 }
 
 const TOOL_AGE_MS = 60_000;
-const RECHECK_MS = 30_000;
+const RECHECK_MS = 15_000;
 const RETRY_MAX_MS = 300_000;
 /** A run that was killed is repeated at once, but not for ever. */
 const LOSSES_AT_ONCE = 5;
