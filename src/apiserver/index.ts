@@ -25,5 +25,5 @@ export type { Resource } from './resource.ts';
 export { readList, waitFor } from './server/list.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
 export { ApiError, badRequest, expired, unknownPath } from './status.ts';
-export { CompactedError, type Sealer, type Store } from './store/store.ts';
+export { type ChangeEvent, CompactedError, type Sealer, type Store } from './store/store.ts';
 export { VERSION } from './version.ts';

@@ -10,6 +10,7 @@ import {
   ApiError,
   badRequest,
   bind,
+  type ChangeEvent,
   type Cluster,
   CompactedError,
   clone,
@@ -233,15 +234,16 @@ async function startWatch<T extends KubeObject>(
   const request = { resource: resource.storage, namespace: options.namespace, name: selection.fields.name, afterRv };
   // Held awake for as long as somebody watches.
   cluster.active++;
-  const stopWatch = cluster.store.watch(request, (event) => {
+  const deliver = (event: ChangeEvent) => {
     const seen = seenChange(resource, selection, event);
     if (!seen) return;
     const object = seen.rv === undefined ? viewed(resource, seen.stored) : served(resource, seen.stored);
     if (seen.rv !== undefined) object.metadata.resourceVersion = String(seen.rv);
     queue.push({ type: seen.type, object: object as T });
-  });
+  };
+  const stopWatch = cluster.store.watch(request, deliver, () => queue.end());
   const bookmark = () => {
-    const metadata = { resourceVersion: String(cluster.store.rv) };
+    const metadata = { resourceVersion: String(stopWatch.reached) };
     queue.push({
       type: 'BOOKMARK',
       object: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata } as T,

@@ -12,7 +12,7 @@ import { seenChange } from '../handlers/selection.ts';
 import { servedApiVersion, servedAsStored, viewed } from '../handlers/stored-form.ts';
 import type { Resource } from '../resource.ts';
 import { type ApiError, expired } from '../status.ts';
-import { type ChangeEvent, CompactedError, type Stored } from '../store/store.ts';
+import { type ChangeEvent, CompactedError, type EndWatch, type Stored } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import { readList, waitFor } from './list.ts';
 import type { ListOptions } from './list-options.ts';
@@ -63,16 +63,17 @@ export async function serveWatch(
     const seen = seenChange(resource, options, event);
     if (seen) stream.send(seen.type, seen.stored, seen.rv);
   };
-  let stop: () => void;
+  let stop: EndWatch;
   try {
-    stop = store.watch({ resource: resource.storage, namespace: scope, name: options.fields.name, afterRv }, deliver);
+    const request = { resource: resource.storage, namespace: scope, name: options.fields.name, afterRv };
+    stop = store.watch(request, deliver, () => stream.end());
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
     stream.fail(expired(`too old resource version: ${error.requested} (${error.compactedRv})`));
     return;
   }
   const seconds = options.timeoutSeconds || 1800 + Math.floor(context.random.float() * 1800);
-  const bookmarks = options.bookmarks ? every(clock, BOOKMARK_EVERY_MS, () => stream.bookmark(store.rv)) : () => {};
+  const bookmarks = options.bookmarks ? every(clock, BOOKMARK_EVERY_MS, () => stream.bookmark(stop.reached)) : () => {};
   await new Promise<void>((resolve) => {
     const end = () => {
       cancel();
@@ -80,7 +81,7 @@ export async function serveWatch(
       resolve();
     };
     const cancel = clock.after(seconds * 1000, () => {
-      if (options.bookmarks) stream.bookmark(store.rv);
+      if (options.bookmarks) stream.bookmark(stop.reached);
       end();
     });
     stream.onEnd(end);

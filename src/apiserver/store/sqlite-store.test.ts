@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { systemClock } from '../../clock.ts';
 import { openStore } from './sqlite-store.ts';
@@ -188,6 +188,18 @@ describe('watch', () => {
     }
     await store.write(() => {});
     expect(rvs).toEqual(Array.from({ length: store.rv - 100 }, (_, i) => i + 101));
+  });
+
+  it('says how far it has come, so that no bookmark runs ahead of history', async () => {
+    for (let i = 0; i < 3; i++) await put(store, `n${i}`);
+    const seen: number[] = [];
+    const stop = store.watch({ afterRv: 0 }, (event) => seen.push(event.rv));
+    expect(stop.reached).toBe(0);
+    await vi.waitFor(() => expect(seen).toHaveLength(3));
+    expect(stop.reached).toBe(store.rv);
+    await put(store, 'later');
+    expect(stop.reached).toBe(store.rv);
+    stop();
   });
 
   it('carries the state before and, for a deletion, the last state under the new version', async () => {

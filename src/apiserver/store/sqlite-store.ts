@@ -11,6 +11,7 @@ import { DEFAULT_RETENTION, Retention, type RetentionPolicy } from './retention.
 import {
   type ChangeEvent,
   CompactedError,
+  type EndWatch,
   type Key,
   type ListPage,
   type ListRequest,
@@ -129,7 +130,7 @@ class SqliteStore implements Store {
     return this.#read(() => this.#log.count(resource, namespace));
   }
 
-  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void, ended?: (why?: unknown) => void): () => void {
+  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void, ended?: (why?: unknown) => void): EndWatch {
     if (this.#closed) throw closed(this.#file);
     if (request.afterRv < this.compactedRv) throw new CompactedError(request.afterRv, this.compactedRv);
     return this.#watchers.add(request, deliver, ended);

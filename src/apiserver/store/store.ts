@@ -77,6 +77,12 @@ export interface WatchRequest {
   afterRv: number;
 }
 
+/** Ends a watch. `reached` is the version up to which everything has been delivered: what a bookmark may say. */
+export interface EndWatch {
+  (): void;
+  readonly reached: number;
+}
+
 /** Thrown for versions whose history is gone; becomes 410 Expired. */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError';
@@ -104,7 +110,7 @@ export interface Store {
    * function that ends the watch. `ended` is called when the store ends it: because it closes (no reason given), or with
    * the failure that keeps it from reading history.
    */
-  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void, ended?: (why?: unknown) => void): () => void;
+  watch(request: WatchRequest, deliver: (event: ChangeEvent) => void, ended?: (why?: unknown) => void): EndWatch;
   /**
    * Runs `change` in a later turn of the event loop. It must be synchronous and read through `tx` only. When it throws,
    * the promise rejects with that and nothing it did remains; when the disk fails, with a retryable RookeryError.

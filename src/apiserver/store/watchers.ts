@@ -4,7 +4,7 @@
  * no gap. Each remembers the last version it saw: no repeat.
  */
 import type { Log } from './log.ts';
-import type { ChangeEvent, WatchRequest } from './store.ts';
+import type { ChangeEvent, EndWatch, WatchRequest } from './store.ts';
 
 const SLICE_ROWS = 500;
 const SLICE_BYTES = 1 << 20;
@@ -71,7 +71,7 @@ export class Watchers {
     this.#failure = failure;
   }
 
-  add(request: WatchRequest, deliver: Deliver, onEnd?: Ended): () => void {
+  add(request: WatchRequest, deliver: Deliver, onEnd?: Ended): EndWatch {
     const watcher = new Watcher(request, deliver, onEnd);
     if (watcher.seen >= this.#rv()) {
       this.#join(watcher);
@@ -79,7 +79,9 @@ export class Watchers {
       this.#behind.add(watcher);
       setImmediate(() => this.#replay(watcher));
     }
-    return () => this.#end(watcher);
+    const end = () => this.#end(watcher);
+    const reached = () => (this.#behind.has(watcher) ? watcher.seen : this.#rv());
+    return Object.defineProperty(end, 'reached', { get: reached }) as EndWatch;
   }
 
   publish(events: ChangeEvent[]): void {
