@@ -113,6 +113,9 @@ export class Clusters {
   }
 
   #open(name: string): Cluster {
+    // Two may have waited for the same file.
+    const awake = this.#awake.get(name);
+    if (awake) return awake;
     const { clock, random, serverCa, sealer, synchronous, certificates } = this.#options;
     const file = this.#file(name);
     const loops = name === ROOT ? undefined : this.#options.loops;

@@ -186,6 +186,12 @@ it('fifty at once: made, used and dropped in milliseconds each', async () => {
   expect(server.clusters.list()).toEqual(['blue', 'red']);
 });
 
+it('the same one asked for by many at once is made once', async () => {
+  const made = await Promise.all(Array.from({ length: 5 }, () => server.clusters.ensure('wanted')));
+  expect(new Set(made).size).toBe(1);
+  await server.clusters.drop('wanted');
+});
+
 it('one that sleeps keeps everything: objects, versions, history, credentials, kinds', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rookery-sleep-'));
   // Sleeping is decided every 15 s; here a second lasts a hundredth.
