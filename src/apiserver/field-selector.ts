@@ -25,20 +25,35 @@ const METADATA: Record<string, (object: KubeObject) => string> = {
 export function parseFieldSelector(text: string, resource: Resource): FieldSelector {
   const terms: Term[] = [];
   const selector: FieldSelector = { terms };
-  for (const part of split(text)) {
-    const match = /^([^=!]+?)\s*(!=|==|=)(.*)$/s.exec(part);
-    if (!match) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
-    const [, field = '', operator, value = ''] = match;
+  for (const { field, negated, value } of requirements(text)) {
     const read = METADATA[field] ?? resource.selectableFields[field];
     if (!read || (field === 'metadata.namespace' && !resource.namespaced)) {
       throw badRequest(`field label not supported: ${field}`);
     }
-    const plain = unescaped(value);
-    terms.push({ field, negated: operator === '!=', value: plain, read });
-    if (operator !== '!=' && field === 'metadata.name') selector.name = plain;
-    if (operator !== '!=' && field === 'metadata.namespace') selector.namespace = plain;
+    terms.push({ field, negated, value, read });
+    if (!negated && field === 'metadata.name') selector.name = value;
+    if (!negated && field === 'metadata.namespace') selector.namespace = value;
   }
   return selector;
+}
+
+/** The one object a selector can match, as authorisation wants to know it before the kind is looked at. */
+export function selectedName(text: string): string | undefined {
+  try {
+    return requirements(text).find(({ field, negated }) => field === 'metadata.name' && !negated)?.value;
+  } catch {
+    // Refused when it is used, in the words of whoever uses it.
+    return undefined;
+  }
+}
+
+function requirements(text: string): Omit<Term, 'read'>[] {
+  return split(text).map((part) => {
+    const match = /^([^=!]+?)\s*(!=|==|=)(.*)$/s.exec(part);
+    if (!match) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
+    const [, field = '', operator, value = ''] = match;
+    return { field, negated: operator === '!=', value: unescaped(value) };
+  });
 }
 
 export function matchesFields(selector: FieldSelector, object: KubeObject): boolean {

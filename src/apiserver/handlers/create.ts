@@ -1,6 +1,7 @@
 /** POST: a new object. */
 import type { KubeObject } from '../../api/object.ts';
 import { commit } from '../admission/admission.ts';
+import { requireAllowed } from '../auth/denial.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import { clone } from '../json.ts';
 import type { WriteOptions } from '../operations.ts';
@@ -27,8 +28,29 @@ export async function create(
   return createConformed(context, resource, namespace, object, options);
 }
 
-/** The rest of the road, shared with server-side apply and create-on-update. */
-export async function createConformed(
+/** PUT or server-side apply of what is not there: whoever may change objects makes none without the right to create. */
+export async function createByChange(
+  context: ClusterContext,
+  resource: Resource,
+  namespace: string,
+  object: KubeObject,
+  options: WriteOptions,
+): Promise<KubeObject> {
+  const { group, version, plural } = resource;
+  const { name } = object.metadata;
+  requireAllowed(context.authorizer, options.identity, {
+    verb: 'create',
+    group,
+    version,
+    resource: plural,
+    namespace: resource.namespaced ? namespace : '',
+    name,
+  });
+  return createConformed(context, resource, namespace, object, options);
+}
+
+/** The rest of the road, shared by all who create. */
+async function createConformed(
   context: ClusterContext,
   resource: Resource,
   namespace: string,

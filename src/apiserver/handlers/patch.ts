@@ -12,7 +12,7 @@ import type { Resource } from '../resource.ts';
 import { badRequest, field, invalid, notFound, unsupportedMediaType } from '../status.ts';
 import { change } from './change.ts';
 import { checkKind, conform } from './conform.ts';
-import { createConformed } from './create.ts';
+import { createByChange } from './create.ts';
 import { APPLIED } from './draft.ts';
 import { settleName, settleNamespace, subjectOf } from './metadata.ts';
 import { servedApiVersion } from './stored-form.ts';
@@ -106,5 +106,5 @@ async function apply(
   }));
   if (changed) return { object: changed, created: false };
   if (options.subresource) throw notFound(subjectOf(resource, name));
-  return { object: await createConformed(context, resource, namespace, merged(undefined), settled), created: true };
+  return { object: await createByChange(context, resource, namespace, merged(undefined), settled), created: true };
 }

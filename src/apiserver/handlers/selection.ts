@@ -17,6 +17,11 @@ export function selects(resource: Resource, { labels, fields }: Selection, store
   return matchesLabels(labels, object.metadata.labels) && matchesFields(fields, object);
 }
 
+/** The namespace to read. That of the path is the one the caller was authorised for: a selector narrows it, no more. */
+export function scopeOf(namespace: string, { fields }: Selection): string | undefined {
+  return namespace || fields.namespace || undefined;
+}
+
 export interface SeenChange {
   type: ChangeEvent['type'];
   stored: Stored;

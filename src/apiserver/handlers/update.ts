@@ -7,7 +7,7 @@ import type { Resource } from '../resource.ts';
 import { notFound } from '../status.ts';
 import { change } from './change.ts';
 import { checkKind, conform } from './conform.ts';
-import { createConformed } from './create.ts';
+import { createByChange } from './create.ts';
 import { settleName, settleNamespace, subjectOf } from './metadata.ts';
 
 export async function update(
@@ -25,5 +25,5 @@ export async function update(
   const changed = await change(context, resource, namespace, name, () => ({ object: clone(object), options }));
   if (changed) return { object: changed, created: false };
   if (!resource.strategy.createOnUpdate || options.subresource) throw notFound(subjectOf(resource, name));
-  return { object: await createConformed(context, resource, namespace, object, options), created: true };
+  return { object: await createByChange(context, resource, namespace, object, options), created: true };
 }

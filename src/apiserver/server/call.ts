@@ -3,12 +3,23 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { Cluster } from '../cluster.ts';
 import { asObject, decodeJson, decodeObject, decodeYaml, mediaType } from '../codec/body.ts';
+import { definitionOfKind } from '../kinds/component-name.ts';
+import { definition } from '../kinds/definition.ts';
 import type { DeleteOptions, Patch, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
+import { checkTypes } from '../schema/check-types.ts';
 import { badRequest, field, invalid, unsupportedMediaType } from '../status.ts';
 import type { Exchange } from './exchange.ts';
 import { parseInteger } from './list-options.ts';
 import type { ResourceRoute } from './route.ts';
+
+const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
+
+interface GroupVersionKind {
+  group: string;
+  version: string;
+  kind: string;
+}
 
 export interface Call {
   cluster: Cluster;
@@ -24,6 +35,23 @@ export async function readWrite(call: Call): Promise<{ object: KubeObject; optio
   const options = writeOptions(call);
   const { value, duplicates } = await decodeObject(await exchange.body(), exchange.header('content-type'));
   return { object: asObject(value), options: { ...options, duplicates } };
+}
+
+/** The body of a verb that stores no object of its own: of the kind it has to be, its fields of the right types. */
+export async function readOperand(call: Call, { group = '', version = '', kind = '' }: Partial<GroupVersionKind>) {
+  const { object, options } = await readWrite(call);
+  checkOperand(object, definitionOfKind(group, version, kind), kind);
+  return { object, options };
+}
+
+function checkOperand(object: KubeObject, name: string | undefined, kind: string): void {
+  if (!name) return;
+  try {
+    checkTypes(object, definition(name), kind);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${error.message}`);
+  }
 }
 
 const PATCH_TYPES: Record<string, Patch['type']> = {
@@ -66,6 +94,7 @@ export async function readDelete(call: Call): Promise<{ deletion: DeleteOptions;
     const value = asObject((await decodeObject(body, exchange.header('content-type'))).value) as KubeObject &
       DeleteOptions;
     if (value.kind && value.kind !== 'DeleteOptions') throw badRequest(`expected DeleteOptions, got ${value.kind}`);
+    checkOperand(value, DELETE_OPTIONS, 'DeleteOptions');
     Object.assign(deletion, value);
   }
   const grace = query.get('gracePeriodSeconds');

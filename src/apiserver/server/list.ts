@@ -4,7 +4,7 @@ import type { KubeObject, ListMeta } from '../../api/object.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
-import { selects } from '../handlers/selection.ts';
+import { scopeOf, selects } from '../handlers/selection.ts';
 import { servedAsStored, storedPrefix, viewed } from '../handlers/stored-form.ts';
 import { groupVersion, type Resource } from '../resource.ts';
 import { expired, timeout } from '../status.ts';
@@ -36,7 +36,7 @@ export async function readList(
   if (options.resourceVersion) await waitFor(context, options.resourceVersion);
   let rv = token && token.rv >= 0 ? token.rv : store.rv;
   if (!token && options.resourceVersion && exact) rv = options.resourceVersion;
-  const scope = options.fields.namespace ?? (namespace || undefined);
+  const scope = scopeOf(namespace, options);
   const items: Stored[] = [];
   let after = token?.after;
   let more = true;

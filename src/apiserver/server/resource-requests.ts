@@ -4,9 +4,10 @@ import type { Identity } from '../auth/identity.ts';
 import { isReview, review } from '../auth/reviews.ts';
 import type { Cluster } from '../cluster.ts';
 import { negotiate } from '../codec/accept.ts';
+import { selectedName } from '../field-selector.ts';
 import { methodNotAllowed, unknownPath } from '../status.ts';
 import { EVERY_SHAPE, includeOf, pretty, sendObject, sendStatusOr, sendYaml } from './answer.ts';
-import { type Call, readDelete, readPatch, readWrite } from './call.ts';
+import { type Call, readDelete, readOperand, readPatch, readWrite } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { readList, renderList, waitFor } from './list.ts';
 import { parseListOptions, parseVersion } from './list-options.ts';
@@ -28,7 +29,7 @@ export async function serveResource(
     resource: route.plural,
     subresource: route.subresource,
     namespace: route.plural === 'namespaces' && !route.group ? route.name || route.namespace : route.namespace,
-    name: route.name,
+    name: route.name || nameInSelector(route, exchange),
   });
   const resource = cluster.registry.find(route.group, route.version, route.plural);
   if (!resource || (route.namespace && !resource.namespaced)) throw unknownPath();
@@ -77,6 +78,12 @@ export async function serveResource(
     default:
       throw methodNotAllowed();
   }
+}
+
+/** A list of one object by its name is asked for like that object (`resourceNames` of a rule apply). */
+function nameInSelector({ verb }: ResourceRoute, { query }: Exchange): string {
+  if (verb !== 'list' && verb !== 'watch') return '';
+  return selectedName(query.get('fieldSelector') ?? '') ?? '';
 }
 
 /** Whose answer must be known to be wanted before anything is written. */
@@ -140,7 +147,7 @@ async function serveDeleteCollection(call: Call): Promise<void> {
 
 async function serveReview(call: Call): Promise<void> {
   const { cluster, exchange, route, resource, identity } = call;
-  const { object } = await readWrite(call);
+  const { object } = await readOperand(call, resource);
   const answer = review(
     resource.kind,
     { ...object, apiVersion: `${resource.group}/${resource.version}`, kind: resource.kind },

@@ -8,9 +8,10 @@ import { evict } from '../handlers/eviction.ts';
 import { readScale, writeScale } from '../handlers/scale.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
+import type { Subresource } from '../resource.ts';
 import { ApiError, badRequest, methodNotAllowed, type Status, unknownPath } from '../status.ts';
 import { EVERY_SHAPE, sendObject, sendValue } from './answer.ts';
-import { type Call, readPatch, readWrite } from './call.ts';
+import { type Call, readOperand, readPatch, readWrite } from './call.ts';
 
 const CREATED: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
@@ -23,18 +24,18 @@ export async function serveSubresource(call: Call): Promise<void> {
   if (route.verb !== 'get') negotiate(exchange.header('accept'), EVERY_SHAPE);
   switch (route.subresource) {
     case 'scale':
-      return serveScale(call);
+      return serveScale(call, known);
     case 'token': {
-      const { object } = await readWrite(call);
+      const { object } = await readOperand(call, known);
       return sendValue(exchange, 201, issueToken(cluster, namespace, name, object), 'json');
     }
     case 'binding': {
-      const { object, options } = await readWrite(call);
+      const { object, options } = await readOperand(call, known);
       await bind(cluster.operations, resource, namespace, name, object, options, cluster.clock.now());
       return sendValue(exchange, 201, CREATED, 'json');
     }
     case 'eviction': {
-      const { object, options } = await readWrite(call);
+      const { object, options } = await readOperand(call, known);
       await evict(cluster, resource, namespace, name, object, options);
       return sendValue(exchange, 201, CREATED, 'json');
     }
@@ -73,13 +74,13 @@ async function servePart(call: Call): Promise<void> {
   }
 }
 
-async function serveScale(call: Call): Promise<void> {
+async function serveScale(call: Call, known: Subresource): Promise<void> {
   const { cluster, route, resource } = call;
   const { namespace, name } = route;
   if (route.verb === 'get') {
     return sendScale(call, readScale(cluster.operations, resource, namespace, name));
   }
-  const { revise, options } = route.verb === 'patch' ? await patchedScale(call) : await sentScale(call);
+  const { revise, options } = route.verb === 'patch' ? await patchedScale(call) : await sentScale(call, known);
   const scale = await writeScale(cluster.operations, resource, namespace, name, revise, options);
   return sendScale(call, scale);
 }
@@ -89,8 +90,8 @@ function sendScale(call: Call, scale: KubeObject): Promise<void> {
   return sendObject({ ...call, resource: { ...call.resource, printer: scalePrinter } }, 200, scale);
 }
 
-async function sentScale(call: Call) {
-  const { object, options } = await readWrite(call);
+async function sentScale(call: Call, known: Subresource) {
+  const { object, options } = await readOperand(call, known);
   return { revise: () => object, options };
 }
 

@@ -8,7 +8,7 @@ import { every } from '../../clock.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
-import { seenChange } from '../handlers/selection.ts';
+import { scopeOf, seenChange } from '../handlers/selection.ts';
 import { servedApiVersion, servedAsStored, viewed } from '../handlers/stored-form.ts';
 import type { Resource } from '../resource.ts';
 import { type ApiError, expired } from '../status.ts';
@@ -40,7 +40,7 @@ export async function serveWatch(
   const { store, clock } = context;
   if (options.resourceVersion) await waitFor(context, options.resourceVersion);
   const stream = new WatchStream(context, exchange, resource, form);
-  const scope = options.fields.namespace ?? (namespace || undefined);
+  const scope = scopeOf(namespace, options);
   const fromState = options.sendInitialEvents ?? !options.resourceVersion;
   let afterRv = options.resourceVersion ?? store.rv;
   if (fromState) {
