@@ -403,6 +403,65 @@ describe('versions', () => {
   });
 });
 
+describe('answers', () => {
+  const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
+  const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+
+  it('what admission added belongs to nobody, defaults to whoever left them out', async () => {
+    const { metadata, spec } = (await http.post(`${PODS}?fieldManager=me`, pod)).json;
+    expect(spec.tolerations).toHaveLength(2);
+    expect(spec.volumes).toHaveLength(1);
+    expect(metadata.managedFields).toHaveLength(1);
+    const owned = metadata.managedFields[0].fieldsV1['f:spec'];
+    expect(Object.keys(owned).sort()).toEqual([
+      'f:containers',
+      'f:dnsPolicy',
+      'f:enableServiceLinks',
+      'f:restartPolicy',
+      'f:schedulerName',
+      'f:securityContext',
+      'f:terminationGracePeriodSeconds',
+    ]);
+    const made = { metadata: { name: `${NAMESPACE}-other` } };
+    const namespace = (await http.post('/api/v1/namespaces?fieldManager=me&dryRun=All', made)).json;
+    expect(namespace.spec.finalizers).toEqual(['kubernetes']);
+    expect(namespace.metadata.managedFields[0].fieldsV1).not.toHaveProperty('f:spec');
+  });
+
+  it('some kinds are shown as they end, of others only the name', async () => {
+    const gone = (await http.delete(`${PODS}/p`)).json;
+    expect(gone).toMatchObject({ kind: 'Pod', metadata: { name: 'p', deletionGracePeriodSeconds: 0, generation: 2 } });
+    const services = `/api/v1/namespaces/${NAMESPACE}/services`;
+    await http.post(services, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } });
+    expect((await http.delete(`${services}/s`)).json).toMatchObject({ kind: 'Service', spec: { type: 'ClusterIP' } });
+    const { metadata } = (await http.post(MAPS, configMap('c'))).json;
+    const details = { name: 'c', kind: 'configmaps', uid: metadata.uid };
+    expect((await http.delete(`${MAPS}/c`)).json).toEqual({
+      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details },
+    });
+  });
+
+  it('a pod is bound by either road, and never a Binding is stored', async () => {
+    const binding = { target: { kind: 'Node', name: 'n' } };
+    const bindings = `/api/v1/namespaces/${NAMESPACE}/bindings`;
+    expect((await http.post(bindings, { metadata: { name: 'nosuch' }, ...binding })).status).toBe(404);
+    expect((await http.post(`${PODS}/p/binding`, { metadata: { name: 'q' }, ...binding })).status).toBe(400);
+    await http.post(PODS, pod);
+    expect((await http.post(bindings, { metadata: { name: 'p' }, ...binding })).status).toBe(201);
+    expect((await http.get(`${PODS}/p`)).json.spec.nodeName).toBe('n');
+    expect((await http.post(`${PODS}/p/binding`, { metadata: { name: 'p' }, ...binding })).status).toBe(409);
+    await http.delete(`${PODS}/p?gracePeriodSeconds=0`);
+  });
+
+  it('an applied configuration says what it is', async () => {
+    const apply = (name: string, body: object) => http.patch(`${MAPS}/${name}?fieldManager=me`, 'apply', body);
+    const message = async (name: string, body: object) => (await apply(name, body)).json.message;
+    expect(await message('a', { kind: 'ConfigMap' })).toBe('invalid object type: /, Kind=ConfigMap');
+    expect(await message('a', { apiVersion: 'v1', kind: 'Secret' })).toBe('invalid object type: /v1, Kind=Secret');
+    expect(await message('a', { apiVersion: 'v1', kind: 'ConfigMap' })).toContain('name must be provided');
+  });
+});
+
 describe('headers', () => {
   it('warnings', async () => {
     const deployment = {

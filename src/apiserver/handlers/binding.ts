@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { rfc3339 } from '../../clock.ts';
 import type { Operations, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
-import { conflict, field, invalid } from '../status.ts';
+import { badRequest, conflict, field, invalid } from '../status.ts';
 
 export async function bind(
   operations: Operations,
@@ -14,6 +14,7 @@ export async function bind(
   options: WriteOptions,
   now: number,
 ): Promise<void> {
+  if (binding.metadata?.name !== name) throw badRequest('name in URL does not match name in Binding object');
   const node = binding.target?.name;
   if (!node) throw invalid('', 'Binding', name, [field.required('target.name')]);
   const pod = operations.get(pods, namespace, name);

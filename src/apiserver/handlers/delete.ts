@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { rfc3339 } from '../../clock.ts';
 import { admit, commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
+import { returnsDeleted } from '../kinds/builtin.ts';
 import type { DeleteOptions, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { conflict, field, invalid, notFound, type Status } from '../status.ts';
@@ -44,7 +45,7 @@ export async function remove(
       commit(tx, attributes, context.admission);
       if (object) return { gone: false, result: served(resource, tx.put(key, toStored(resource, object))) };
       const last = tx.delete(key);
-      return { gone: true, result: success(resource, last ? served(resource, last) : live) };
+      return { gone: true, result: farewell(context, resource, last ? served(resource, last) : live) };
     });
     if (result === RACE) continue;
     if (options.dryRun && !result.gone) unwritten(result.result as KubeObject, stored.rv);
@@ -134,6 +135,17 @@ function checkPreconditions(resource: Resource, live: KubeObject, { precondition
       `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
     );
   }
+}
+
+/** Some kinds are shown once more as they end; of the others only the name is. */
+function farewell(context: ClusterContext, resource: Resource, object: KubeObject): KubeObject | Status {
+  if (!returnsDeleted(resource)) return success(resource, object);
+  if (!resource.strategy.gracePeriod) return object;
+  const meta = object.metadata;
+  if (!meta.deletionTimestamp) meta.generation = (meta.generation ?? 0) + 1;
+  meta.deletionTimestamp = rfc3339(context.clock.now());
+  meta.deletionGracePeriodSeconds = 0;
+  return object;
 }
 
 function success(resource: Resource, object: KubeObject): Status {

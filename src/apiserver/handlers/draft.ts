@@ -54,19 +54,23 @@ export function attributesOf(
   };
 }
 
-/** What the server itself changes before the kind's own rules look: defaults, then admission, then defaults again. */
+/**
+ * What the server itself changes before the kind's own rules look: defaults, then admission, then defaults again.
+ * Defaults belong to whoever left a field out; what admission and the kind's rules set later belongs to nobody.
+ */
 export async function mutate(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
   const { defaults } = draft.resource.strategy;
   defaults?.(draft.object);
+  if (!draft.live) own(context, draft);
   await admit('mutate', attributes, context.admission);
   draft.object = attributes.object ?? draft.object;
   defaults?.(draft.object);
 }
 
-/** Ownership of fields and validation: all that stands between a prepared object and the store. */
+/** Validation in all its forms: all that stands between a prepared object and the store. */
 export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
   const { resource, live, options } = draft;
-  if (!options.subresource || options.subresource === 'status') own(context, draft);
+  if (live && (!options.subresource || options.subresource === 'status')) own(context, draft);
   const errors = validate(draft);
   if (errors.length > 0) {
     throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);

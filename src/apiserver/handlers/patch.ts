@@ -66,6 +66,13 @@ function patched(resource: Resource, live: KubeObject, patch: Patch): KubeObject
   }
 }
 
+/** An applied configuration must say what it is. */
+function checkType(resource: Resource, { apiVersion, kind }: KubeObject): void {
+  if (apiVersion === servedApiVersion(resource) && kind === resource.kind) return;
+  const type = `${apiVersion ?? ''}`;
+  throw badRequest(`invalid object type: ${type.includes('/') ? type : `/${type}`}, Kind=${kind ?? ''}`);
+}
+
 async function apply(
   context: ClusterContext,
   resource: Resource,
@@ -80,7 +87,9 @@ async function apply(
     );
   }
   const config = clone(patch.body) as KubeObject;
+  checkType(resource, config);
   checkKind(resource, config);
+  const named = config.metadata.name;
   conform(resource, config, options, options.duplicates, 'apply');
   settleNamespace(resource, config, namespace);
   config.metadata.name ??= name;
@@ -106,5 +115,6 @@ async function apply(
   }));
   if (changed) return { object: changed, created: false };
   if (options.subresource) throw notFound(subjectOf(resource, name));
+  if (!named) settleName({ ...config, metadata: {} }, name);
   return { object: await createByChange(context, resource, namespace, merged(undefined), settled), created: true };
 }

@@ -59,7 +59,9 @@ function serveDiscovery(cluster: Cluster, exchange: Exchange, root: 'api' | 'api
     if (version) return sendDocument(exchange, aggregated(registry, root, version));
     return sendDocument(
       exchange,
-      root === 'api' ? apiVersions(registry, exchange.header('host') ?? '') : apiGroupList(registry),
+      root === 'api'
+        ? apiVersions(registry, exchange.header('host') ?? exchange.header(':authority') ?? '')
+        : apiGroupList(registry),
     );
   }
   const document =

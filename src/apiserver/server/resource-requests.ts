@@ -1,18 +1,21 @@
 /** Requests for resources: from a route to the operation that answers it, and its result to the wire. */
+import type { KubeObject } from '../../api/object.ts';
 import { requireAllowed } from '../auth/denial.ts';
 import type { Identity } from '../auth/identity.ts';
 import { isReview, review } from '../auth/reviews.ts';
 import type { Cluster } from '../cluster.ts';
 import { negotiate } from '../codec/accept.ts';
 import { selectedName } from '../field-selector.ts';
-import { methodNotAllowed, unknownPath } from '../status.ts';
-import { EVERY_SHAPE, includeOf, pretty, sendObject, sendStatusOr, sendYaml } from './answer.ts';
+import { bind } from '../handlers/binding.ts';
+import type { WriteOptions } from '../operations.ts';
+import { badRequest, methodNotAllowed, unknownPath } from '../status.ts';
+import { EVERY_SHAPE, includeOf, pretty, sendObject, sendStatusOr, sendValue, sendYaml } from './answer.ts';
 import { type Call, readDelete, readOperand, readPatch, readWrite } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { readList, renderList, waitFor } from './list.ts';
 import { parseListOptions, parseVersion } from './list-options.ts';
 import type { ResourceRoute } from './route.ts';
-import { serveSubresource } from './subresources.ts';
+import { CREATED, serveSubresource } from './subresources.ts';
 import { serveWatch } from './watch.ts';
 
 export async function serveResource(
@@ -53,6 +56,7 @@ export async function serveResource(
       return serveWatchOf(call);
     case 'create': {
       const { object, options } = await readWrite(call);
+      if (resource.storage === '/bindings') return serveBinding(call, object, options);
       return sendObject(call, 201, await cluster.operations.create(resource, route.namespace, object, options));
     }
     case 'update': {
@@ -143,6 +147,16 @@ async function serveDeleteCollection(call: Call): Promise<void> {
     '',
   );
   return exchange.send(200, 'application/json', body);
+}
+
+/** The old way to bind: to the collection, the pod is named in the body. */
+async function serveBinding(call: Call, binding: KubeObject, options: WriteOptions): Promise<void> {
+  const { cluster, exchange, route } = call;
+  const pods = cluster.registry.find('', 'v1', 'pods');
+  const name = binding.metadata?.name;
+  if (!pods || !name) throw badRequest('name must be provided');
+  await bind(cluster.operations, pods, route.namespace, name, binding, options, cluster.clock.now());
+  return sendValue(exchange, 201, CREATED, 'json');
 }
 
 async function serveReview(call: Call): Promise<void> {

@@ -13,7 +13,7 @@ import { ApiError, badRequest, methodNotAllowed, type Status, unknownPath } from
 import { EVERY_SHAPE, sendObject, sendValue } from './answer.ts';
 import { type Call, readOperand, readPatch, readWrite } from './call.ts';
 
-const CREATED: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+export const CREATED: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 export async function serveSubresource(call: Call): Promise<void> {
   const { cluster, exchange, route, resource } = call;
