@@ -41,9 +41,9 @@ async function measureLoad(): Promise<void> {
   const pair: Pair = { ours: await startRookery(made('ours')), theirs };
   try {
     await pair.ours.ask('watchLoop');
-    if (wanted('writes')) rows.push(...(await told('writes', () => measureWrites(pair, effort))));
-    if (wanted('list')) rows.push(...(await told('list', () => measureList(pair, effort))));
-    if (wanted('watch')) rows.push(...(await told('watch', () => measureFanOut(pair, effort))));
+    await part('writes', () => measureWrites(pair, effort));
+    await part('list', () => measureList(pair, effort));
+    await part('watch', () => measureFanOut(pair, effort));
     const loop = await pair.ours.ask<LoopDelay>('readLoop');
     rows.push(
       {
@@ -69,17 +69,24 @@ function made(name: string): string {
   return path;
 }
 
-function told<T>(what: string, work: () => Promise<T>): Promise<T> {
-  say(what);
-  return work();
+/** One part of the table, if it is wanted; its failure costs the run its exit code, not the other parts. */
+async function part(name: string, measure: () => Promise<Row[]>): Promise<void> {
+  if (!wanted(name)) return;
+  say(name);
+  try {
+    rows.push(...(await measure()));
+  } catch (error) {
+    process.exitCode = 1;
+    console.error(`${name} failed:`, error);
+  }
 }
 
 try {
   if (missing) say(`kube-apiserver + etcd are not available: ${missing}`);
-  if (wanted('start')) rows.push(...(await told('start', () => measureStart(made('start'), effort.rounds, !missing))));
+  await part('start', () => measureStart(made('start'), effort.rounds, !missing));
   if (['writes', 'list', 'watch'].some(wanted)) await measureLoad();
-  if (wanted('tenants')) rows.push(...(await told('tenants', () => measureTenants(made('tenants'), effort.tenants))));
-  if (wanted('store')) rows.push(...(await told('store', () => measureStore(made('store'), effort.tenants))));
+  await part('tenants', () => measureTenants(made('tenants'), effort.tenants));
+  await part('store', () => measureStore(made('store'), effort.tenants));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
