@@ -164,11 +164,9 @@ it('dropping one ends its watches, forgets its files and leaves the others alone
   for await (const event of survivor) if (event.object.metadata.name === 'still-watched') break;
 });
 
-it('fifty at once: made, used and dropped in milliseconds each', async () => {
+it('fifty at once: made, used and dropped', async () => {
   const names = Array.from({ length: 50 }, (_, i) => `many-${i}`);
-  const started = performance.now();
   const clients = await Promise.all(names.map((name) => server.http(name)));
-  const made = (performance.now() - started) / names.length;
   await Promise.all(
     clients.map(async (http, i) => {
       expect((await http.post(MAPS, configMap('own', { i: String(i) }))).status).toBe(201);
@@ -177,12 +175,7 @@ it('fifty at once: made, used and dropped in milliseconds each', async () => {
   );
   const owns = await Promise.all(clients.map(async (http) => (await http.get(`${MAPS}/own`)).json.data.i));
   expect(owns).toEqual(names.map((_, i) => String(i)));
-  const before = performance.now();
   for (const name of names) expect(await server.clusters.drop(name)).toBe(true);
-  const dropped = (performance.now() - before) / names.length;
-  // 25 ms is the goal on a quiet machine, kept by the benchmarks; here other tests share two cores.
-  expect(made).toBeLessThan(250);
-  expect(dropped).toBeLessThan(100);
   expect(server.clusters.list()).toEqual(['blue', 'red']);
 });
 
