@@ -1,28 +1,28 @@
-// A lock that the kernel releases when its holder dies, however it dies. A lock file with a pid in it would need
-// somebody to decide that it is stale; SQLite's exclusive transaction is an fcntl lock, which needs nobody.
-
+// A lock that is released when its holder dies, however it dies. A lock file with a pid in it would need somebody to decide
+// that it is stale; this one is the kernel's, held by a small child that ends when its input, our end of a pipe, closes.
+import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { locksFolder } from './paths.ts';
-import { sleep } from './process.ts';
 
 export async function withLock<T>(name: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
   mkdirSync(locksFolder, { recursive: true });
-  const database = new Database(join(locksFolder, `${name}.lock`), { timeout: 0 });
+  const held = ['--exclusive', join(locksFolder, `${name}.lock`), 'sh', '-c', 'echo held; exec cat'];
+  // A session of its own: ctrl-c in a terminal must not open the lock before its holder has ended.
+  const child = spawn('flock', held, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const patience = setTimeout(() => onWait?.(), 500);
   try {
-    for (let tries = 0; ; tries++) {
-      try {
-        database.exec('BEGIN EXCLUSIVE');
-        break;
-      } catch (error) {
-        if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
-        if (tries === 0) onWait?.();
-        await sleep(300);
-      }
-    }
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.once('data', () => resolve());
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`flock on ${name} ended with ${code}`)));
+    });
+    clearTimeout(patience);
     return await work();
   } finally {
-    database.close();
+    clearTimeout(patience);
+    child.stdin.end();
+    await ended;
   }
 }

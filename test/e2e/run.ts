@@ -39,7 +39,8 @@ async function runSuite(suite: Suite, until: number | undefined): Promise<Count>
     '--reporter=verbose',
     '--reporter=json',
     `--outputFile=${report}`,
-    `${suite.name}.e2e.ts`,
+    // The whole path: a name alone would also find suites whose names end with it.
+    join(import.meta.dirname, `${suite.name}.e2e.ts`),
   ];
   const result = await tryRun(process.execPath, args, {
     timeoutMs: limit,

@@ -12,6 +12,11 @@ export const suites: readonly Suite[] = [
   { name: 'kube-apiserver', about: 'a bare API server on etcd', parts: ['kubernetes', 'etcd'] },
   { name: 'object-store', about: 'our object store and informers against it', parts: ['kubernetes', 'etcd'] },
   { name: 'kind', about: 'kind: create, run a pod, delete', parts: ['kind-cli', 'node-image'] },
+  {
+    name: 'provisioner-kind',
+    about: 'Rookery and kind: the suite of all provisioners, KINDCluster, kill -9, nothing left',
+    parts: ['kind-cli', 'node-image', 'kubernetes'],
+  },
   { name: 'kubeadm', about: 'kubeadm on two machines: network, DNS, volume', parts: ['node-image'] },
   { name: 'k3s', about: 'k3s in a container', parts: ['k3s-image', 'kubernetes'] },
   { name: 'k3d', about: 'k3d: server and agent, stop and start', parts: ['k3d-cli', 'k3s-image', 'kubernetes'] },
