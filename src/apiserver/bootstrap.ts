@@ -21,7 +21,12 @@ export async function bootstrap(cluster: Cluster, parameters: BootstrapParameter
       if (tx.get(key)) continue;
       object.metadata.uid = random.uuid();
       object.metadata.creationTimestamp = rfc3339(clock.now());
-      resource.strategy.prepareCreate?.(object, { now: clock.now(), user: LOOPBACK.user, groups: LOOPBACK.groups, dryRun: false });
+      resource.strategy.prepareCreate?.(object, {
+        now: clock.now(),
+        user: LOOPBACK.user,
+        groups: LOOPBACK.groups,
+        dryRun: false,
+      });
       resource.strategy.defaults?.(object);
       tx.put(key, toStored(resource, object));
     }

@@ -56,7 +56,8 @@ export function negotiate(header: string | undefined, shapes: readonly Shape[]):
     if (parameters.g && parameters.g !== 'meta.k8s.io') continue;
     const version = parameters.v ?? 'v1';
     if (version !== 'v1' && version !== 'v1beta1') continue;
-    const shape = as === 'Table' ? 'Table' : as.startsWith('PartialObjectMetadata') ? 'PartialObjectMetadata' : undefined;
+    const shape =
+      as === 'Table' ? 'Table' : as.startsWith('PartialObjectMetadata') ? 'PartialObjectMetadata' : undefined;
     if (shape && shapes.includes(shape)) return { encoding, shape, version };
   }
   throw notAcceptable(SUPPORTED);
