@@ -31,7 +31,8 @@ export async function waitForCluster(
     return ready as KubeObject;
   } catch (error) {
     const message = last && getCondition(last, 'Available')?.message;
-    if (!message || !(error instanceof RookeryError) || error.code === 'cluster.missing') throw error;
+    if (!message || !(error instanceof RookeryError) || ['cluster.missing', 'cluster.refused'].includes(error.code))
+      throw error;
     throw new RookeryError(error.code, `${error.message}\n${message}`, { class: 'retryable', cause: error });
   }
 }

@@ -45,5 +45,6 @@ export function reportProgress(object: KubeObject, progress: Progress, clock: Cl
   for (const type of ['Available', 'Ready']) {
     setCondition(object, { type, status, reason: progress.reason, message }, clock);
   }
-  remember(object, progress.reason, progress.step ?? progress.message, clock);
+  const output = progress.phase === 'blocked' && progress.output?.length ? `\n${progress.output.join('\n')}` : '';
+  remember(object, progress.reason, (progress.step ?? progress.message) + output, clock);
 }

@@ -71,7 +71,7 @@ function summary(
   const missing: string[] = [];
   if (nodes.length < expected.nodes) missing.push(`${nodes.length} of ${expected.nodes} nodes have registered`);
   if (expected.hasNetwork) {
-    const unready = nodes.filter((node) => !node.ready).map((node) => node.name);
+    const unready = items.filter((node) => !isReady(node)).map((node) => `${node.metadata.name}${whyNot(node)}`);
     if (unready.length > 0) missing.push(`nodes not Ready: ${unready.join(', ')}`);
     const deployments = parsed<{ items?: { status?: { availableReplicas?: number } }[] }>(answers.dns)?.items ?? [];
     if (!deployments.some((d) => (d.status?.availableReplicas ?? 0) > 0)) missing.push('cluster DNS is not available');
@@ -82,7 +82,7 @@ function summary(
 
 interface NodeObject {
   metadata: { name: string; labels?: Record<string, string> };
-  status?: { conditions?: { type: string; status: string }[] };
+  status?: { conditions?: { type: string; status: string; message?: string }[] };
 }
 
 function observed(node: NodeObject): ObservedNode {
@@ -90,8 +90,17 @@ function observed(node: NodeObject): ObservedNode {
   return {
     name: node.metadata.name,
     role: role?.slice(ROLE_LABEL.length) ?? 'worker',
-    ready: (node.status?.conditions ?? []).some((c) => c.type === 'Ready' && c.status === 'True'),
+    ready: isReady(node),
   };
+}
+
+function isReady(node: NodeObject): boolean {
+  return (node.status?.conditions ?? []).some((c) => c.type === 'Ready' && c.status === 'True');
+}
+
+function whyNot(node: NodeObject): string {
+  const message = node.status?.conditions?.find((c) => c.type === 'Ready')?.message;
+  return message ? ` (${message.slice(0, 200)})` : '';
 }
 
 interface Answer {

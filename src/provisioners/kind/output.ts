@@ -42,6 +42,12 @@ const MEANINGS: Meaning[] = [
     help: 'remove networks nobody uses: docker network prune',
   },
   {
+    reason: 'NetworkGone',
+    says: /network kind not found/i,
+    means: 'the Docker network `kind` was removed while nodes were being made',
+    help: 'nothing needs to be done: kind makes the network again',
+  },
+  {
     reason: 'DiskFull',
     says: /no space left on device/i,
     means: 'the disk is full',
@@ -76,6 +82,7 @@ const MEANINGS: Meaning[] = [
 export function meaningOf(output: string): Omit<Meaning, 'says'> {
   const known = MEANINGS.find((meaning) => meaning.says.test(output));
   if (known) return known;
-  const error = /^ERROR: (.+)$/m.exec(output)?.[1];
+  // The command line kind prints first is long and says little; what that command said is what matters.
+  const error = /^Command Output: (.+)$/m.exec(output)?.[1] ?? /^ERROR: (.+)$/m.exec(output)?.[1];
   return { reason: 'KindFailed', means: error ?? 'kind failed', help: 'see its output' };
 }
