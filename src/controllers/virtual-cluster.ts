@@ -87,7 +87,7 @@ async function claim(tenants: Tenants, tenant: string, object: KubeObject): Prom
   if (owner !== undefined && owner !== uid) {
     throw new TerminalError(`the tenant ${tenant} already belongs to another object (uid ${owner})`);
   }
-  await tenants.ensure(tenant, uid);
+  await tenants.ensure(tenant, uid, object.spec?.nodes);
 }
 
 /** `<cluster>-kubeconfig` with the key `value`, as the contract wants it; rewritten when it went stale. */

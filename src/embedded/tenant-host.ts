@@ -1,4 +1,6 @@
 /** Tenants of the embedded server, as the virtual provisioner asks for them. */
+import { DEFAULT_NODES } from '../api/infrastructure/virtual-cluster.ts';
+import { furnish } from '../provisioners/virtual/simulation/furnish.ts';
 import type { Tenants } from '../provisioners/virtual/tenants.ts';
 import type { ControlPlane } from './control-plane.ts';
 
@@ -9,9 +11,10 @@ export class TenantHost implements Tenants {
     this.#plane = plane;
   }
 
-  async ensure(name: string, owner: string): Promise<void> {
+  async ensure(name: string, owner: string, nodes = DEFAULT_NODES): Promise<void> {
     const cluster = await this.#plane.clusters.ensure(name);
     if (cluster.store.meta.get('owner') !== owner) cluster.store.meta.set('owner', owner);
+    await furnish(cluster, nodes);
   }
 
   /** Whose it is; undefined when there is none. */

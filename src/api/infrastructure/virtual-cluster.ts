@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { contractSpec, contractStatus, INFRASTRUCTURE } from './infrastructure.ts';
 
+/** Nodes of a cluster whose spec does not say. */
+export const DEFAULT_NODES = 2;
+
 export const virtualCluster = defineKind({
   ...INFRASTRUCTURE,
   kind: 'VirtualCluster',
@@ -9,7 +12,17 @@ export const virtualCluster = defineKind({
   shortNames: ['vc'],
   description:
     'A VirtualCluster is a cluster inside the Rookery process: a real Kubernetes API with its own storage and credentials, and simulated nodes. It is there in milliseconds.',
-  spec: z.object({ ...contractSpec }).describe('What the cluster shall be.'),
+  spec: z
+    .object({
+      ...contractSpec,
+      nodes: z
+        .int()
+        .min(0)
+        .max(1000)
+        .optional()
+        .describe('How many simulated nodes the cluster has, named `<cluster>-node-0` and so on. Default: 2.'),
+    })
+    .describe('What the cluster shall be.'),
   status: z
     .object({ ...contractStatus, url: z.string().max(2048).optional().describe('Where its API is served.') })
     .describe('What the cluster is.'),

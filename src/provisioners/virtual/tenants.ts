@@ -1,7 +1,7 @@
 /** Where virtual clusters live: tenants of an embedded API server. The server's process implements it. */
 export interface Tenants {
-  /** Makes the tenant, or finds it; remembers whose it is. */
-  ensure(name: string, owner: string): Promise<void>;
+  /** Makes the tenant, or finds it; remembers whose it is. It has that many simulated nodes then. */
+  ensure(name: string, owner: string, nodes?: number): Promise<void>;
   /** Uid of the object a tenant belongs to. */
   owner(name: string): Promise<string | undefined>;
   has(name: string): boolean;

@@ -4,14 +4,13 @@
  */
 import type { World } from './world.ts';
 
-const waits = new WeakMap<World, Map<string, number>>();
+const WAITS = Symbol('waits');
 
 /** Milliseconds left of a wait that began at `since` (an object's timestamp); 0 when it is over. */
 export function left(world: World, key: string, since: string | undefined, ms: number): number {
   if (ms >= 1000) return Math.max(0, Date.parse(since ?? world.timestamp) + ms - world.now);
   if (ms <= 0) return 0;
-  let known = waits.get(world);
-  if (!known) waits.set(world, (known = new Map()));
+  const known = world.scratch(WAITS, () => new Map<string, number>());
   const due = known.get(key);
   if (due === undefined) {
     known.set(key, world.now + ms);

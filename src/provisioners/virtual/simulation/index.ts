@@ -5,20 +5,48 @@
  */
 import type { Loop } from '../../../apiserver/loops/loop.ts';
 import type { Controller } from './controller.ts';
+import { disruption } from './disruption.ts';
 import { kubelet } from './kubelet/kubelet.ts';
+import { podGc, taintEviction } from './nodes/eviction.ts';
 import { nodeLifecycle } from './nodes/node-lifecycle.ts';
+import { resourceQuotas } from './quota.ts';
 import { scheduler } from './scheduler/scheduler.ts';
+import { endpointMirroring } from './services/endpoint-mirroring.ts';
+import { endpointSlices } from './services/endpoint-slices.ts';
+import { endpoints } from './services/endpoints.ts';
 import { simulate } from './simulation.ts';
+import { volumeBinder } from './storage/volume-binder.ts';
+import { volumePhase } from './storage/volume-phase.ts';
+import { claimProtection, volumeProtection } from './storage/volume-protection.ts';
+import { cronJobs } from './workloads/cron-job.ts';
+import { daemonSets } from './workloads/daemon-set.ts';
 import { deployments } from './workloads/deployment.ts';
+import { jobs } from './workloads/job.ts';
 import { replicaSets, replicationControllers } from './workloads/replica-set.ts';
+import { statefulSets } from './workloads/stateful-set.ts';
 
-export const CONTROLLERS: Controller[] = [
+const CONTROLLERS: Controller[] = [
   nodeLifecycle,
+  taintEviction,
+  podGc,
   scheduler,
   kubelet,
   replicaSets,
   replicationControllers,
   deployments,
+  statefulSets,
+  daemonSets,
+  jobs,
+  cronJobs,
+  endpoints,
+  endpointSlices,
+  endpointMirroring,
+  volumeBinder,
+  volumePhase,
+  claimProtection,
+  volumeProtection,
+  disruption,
+  resourceQuotas,
 ];
 
 export const simulation: Loop = simulate(CONTROLLERS);

@@ -14,10 +14,21 @@ export class World {
   readonly context: LoopContext;
   readonly cache = new Cache();
   readonly recorder: Recorder;
+  readonly #scratch = new Map<symbol, unknown>();
 
   constructor(context: LoopContext) {
     this.context = context;
     this.recorder = new Recorder(context);
+  }
+
+  /** What a controller may forget at any time: it is made again. One per key. */
+  scratch<T>(key: symbol, make: () => T): T {
+    let found = this.#scratch.get(key);
+    if (found === undefined) {
+      found = make();
+      this.#scratch.set(key, found);
+    }
+    return found as T;
   }
 
   get now(): number {

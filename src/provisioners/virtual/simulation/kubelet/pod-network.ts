@@ -4,14 +4,13 @@ import { internalIp } from '../nodes/simulated-node.ts';
 import type { World } from '../world.ts';
 
 /** Where to look next on each node; addresses handed out but not stored yet lie behind it. */
-const cursors = new WeakMap<World, Map<string, number>>();
+const CURSORS = Symbol('cursors');
 
 export function podIp(world: World, pod: KubeObject, node: KubeObject): string {
   if (pod.status?.podIP) return pod.status.podIP;
   if (pod.spec.hostNetwork) return internalIp(node);
   const name = node.metadata.name ?? '';
-  let cursor = cursors.get(world);
-  if (!cursor) cursors.set(world, (cursor = new Map()));
+  const cursor = world.scratch(CURSORS, () => new Map<string, number>());
   const base = /^(\d+\.\d+\.\d+)\./.exec(node.spec?.podCIDR ?? '')?.[1] ?? '10.244.0';
   const used = new Set(world.cache.podsOn(name).map(({ status }) => status?.podIP));
   let at = cursor.get(name) ?? 1;

@@ -26,7 +26,7 @@ const ROUND = 200;
 const SLICE_MS = 10;
 
 /** Uids of pods that fit nowhere as things are. Losing it costs one more look. */
-const parked = new WeakMap<World, Set<string>>();
+const PARKED = Symbol('parked');
 
 export const scheduler: Controller = {
   name: COMPONENT,
@@ -45,7 +45,7 @@ export const scheduler: Controller = {
       return world.cache.podsOn('').length ? ALL : [];
     },
     '/persistentvolumeclaims': (_change, world) => {
-      if (!parked.get(world)?.size) return [];
+      if (!parkedOf(world).size) return [];
       parkedOf(world).clear();
       return ALL;
     },
@@ -240,7 +240,5 @@ function age({ metadata }: KubeObject): string {
 }
 
 function parkedOf(world: World): Set<string> {
-  let found = parked.get(world);
-  if (!found) parked.set(world, (found = new Set()));
-  return found;
+  return world.scratch(PARKED, () => new Set<string>());
 }
