@@ -84,7 +84,7 @@ export class Exchange {
     headers: Record<string, string> = {},
   ): Promise<void> {
     if (this.response.headersSent || this.response.destroyed) return;
-    // Text stays text: Node then sends it in one piece with the headers, which halves the cost of a small answer.
+    // Text stays text: Node then sends it in one piece with the headers, which is much cheaper for a small answer.
     let content = body;
     const all: Record<string, string> = { 'content-type': contentType, ...headers };
     if (Buffer.byteLength(content) > GZIP_FROM && this.wantsGzip) {

@@ -85,7 +85,7 @@ function configure(db: Connection, options: FormatOptions): void {
 
 /**
  * Nothing is worth an fsync yet: a file that a power cut takes before its first checkpoint held nothing that `normal`
- * promises to keep. Five of them are most of the time it takes to make a cluster, and they stop everyone else.
+ * promises to keep. Eight of them were most of the time it took to make a cluster, and they stopped everyone else.
  */
 function create(db: Connection, { synchronous }: FormatOptions): void {
   if (synchronous === 'normal') db.pragma('synchronous = OFF');
