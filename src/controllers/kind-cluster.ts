@@ -120,12 +120,19 @@ class Scope {
     // Intent before effect: the finalizer and what was decided are stored before there is anything to clean up.
     this.#object = await ensureFinalizer(this.#store, kindClusters, this.#object, FINALIZER, this.#signal);
     const progress = older && !this.#isInitialized ? taken(this.#object, older) : await this.#next();
+    const { endpoint } = progress.cluster ?? {};
+    // Before the status: who sees that the cluster is provisioned must find its address.
+    if (progress.phase === 'ready' && endpoint) {
+      await this.#change((draft) => {
+        draft.spec = { ...draft.spec, controlPlaneEndpoint: endpoint };
+      });
+    }
     await this.#change(async (draft) => {
       setPaused(draft, this.#cluster, this.#clock);
       draft.status.observedGeneration = draft.metadata.generation;
       if (progress.cluster) observed(draft, progress.cluster, this.#clock);
       draft.status.ready = progress.phase === 'ready';
-      if (progress.phase === 'ready') await this.#ready(draft, progress.cluster);
+      if (progress.phase === 'ready') await this.#ready(draft);
       if (progress.phase === 'blocked' || progress.phase === 'refused') {
         draft.status.failureMessage = `${progress.reason}: ${progress.message}`;
       } else {
@@ -194,13 +201,12 @@ class Scope {
     return await this.#provisioner.ensure(request, this.#signal);
   }
 
-  async #ready(draft: KubeObject, cluster: Observation | undefined): Promise<void> {
+  async #ready(draft: KubeObject): Promise<void> {
     const kubeconfig = await this.#provisioner.kubeconfig(this.#ref, 'external', this.#signal);
     for (const { name, key, owner } of this.#secretNames()) {
       const secret = { name, data: { [key]: kubeconfig }, cluster: owner };
       await writeKubeconfigSecret(this.#store, this.#object, secret, this.#signal);
     }
-    if (cluster?.endpoint) draft.spec = { ...draft.spec, controlPlaneEndpoint: cluster.endpoint };
     draft.status.initialization = { provisioned: true, controlPlaneInitialized: true };
     draft.status.externalManagedControlPlane = true;
     draft.status.fidelity = this.#provisioner.fidelity;

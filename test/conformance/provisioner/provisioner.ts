@@ -31,6 +31,9 @@ export interface ProvisionerUnderTest<Spec> {
   killPoints: number[];
 }
 
+/** On a busy machine a real cluster may take minutes; what hangs is ended by `patienceMs`. */
+const LONG = { timeout: 900_000 };
+
 export function provisionerConformance<Spec>(title: string, make: () => Promise<ProvisionerUnderTest<Spec>>): void {
   describe(`provisioner: ${title}`, () => {
     let world: ProvisionerUnderTest<Spec>;
@@ -79,12 +82,12 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       }
     };
 
-    it('can be used here', async () => {
+    it('can be used here', LONG, async () => {
       expect(await world.open().probe()).toMatchObject({ isUsable: true });
       expect(await world.leftovers()).toEqual([]);
     });
 
-    it('makes a cluster, finds it made, stops and starts it, removes it twice', async () => {
+    it('makes a cluster, finds it made, stops and starts it, removes it twice', LONG, async () => {
       const wanted = await resolved('conf-1', 'conf-one');
       const made = await ready(wanted);
       expect(made.cluster).toMatchObject({ phase: 'ready', version: expect.stringMatching(/^v1\./), missing: [] });
@@ -113,7 +116,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       expect(await provisioner.observe(wanted)).toMatchObject({ phase: 'absent' });
     });
 
-    it('goes on with what a process before it began', async () => {
+    it('goes on with what a process before it began', LONG, async () => {
       const wanted = await resolved('conf-2', 'conf-two');
       await world.open().ensure(wanted);
       await ready(wanted, world.open());
@@ -121,7 +124,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       expect(await world.leftovers()).toEqual([]);
     });
 
-    it('finishes a cluster whose making was killed, at any point', async () => {
+    it('finishes a cluster whose making was killed, at any point', LONG, async () => {
       for (const [index, ms] of world.killPoints.entries()) {
         const wanted = await resolved(`conf-kill-${index}`, 'conf-kill');
         await world.open().ensure(wanted);
@@ -133,7 +136,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       }
     });
 
-    it('removes a cluster whose making was killed, at any point', async () => {
+    it('removes a cluster whose making was killed, at any point', LONG, async () => {
       for (const [index, ms] of world.killPoints.entries()) {
         const wanted = await resolved(`conf-half-${index}`, 'conf-half');
         await world.open().ensure(wanted);
@@ -144,7 +147,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       }
     });
 
-    it('removes a cluster while it is being made', async () => {
+    it('removes a cluster while it is being made', LONG, async () => {
       for (const [index, ms] of world.killPoints.entries()) {
         const wanted = await resolved(`conf-early-${index}`, 'conf-early');
         const provisioner = world.open();
@@ -155,7 +158,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       }
     });
 
-    it('refuses a name that is not ours, and leaves that cluster alone', async () => {
+    it('refuses a name that is not ours, and leaves that cluster alone', LONG, async () => {
       const undo = await world.foreign('conf-theirs');
       const before = await world.leftovers();
       const wanted = await resolved('conf-3', 'conf-theirs');
@@ -168,7 +171,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       expect(await world.leftovers()).toEqual([]);
     });
 
-    it('tells two owners of one name apart', async () => {
+    it('tells two owners of one name apart', LONG, async () => {
       const first = await resolved('conf-4', 'conf-both');
       await ready(first);
       const second = { ...first, id: 'conf-5' };
