@@ -24,6 +24,9 @@ interface Failure {
   exitCode: number;
 }
 
+/** What the file system refuses is not our mistake. */
+const ENVIRONMENT = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR', 'EISDIR', 'EMFILE', 'ENFILE']);
+
 function describe(error: unknown): Failure {
   if (error instanceof RookeryError) {
     return { code: error.code, message: error.message, hint: error.hint, exitCode: error.exitCode };
@@ -37,6 +40,10 @@ function describe(error: unknown): Failure {
       hint: 'see `rookery status`; start it with `rookery up`',
       exitCode: 75,
     };
+  }
+  if (typeof code === 'string' && ENVIRONMENT.has(code)) {
+    const hint = 'check that the folder of --home (or ROOKERY_HOME) is yours and has room';
+    return { code: `system.${code}`, message: message ?? code, hint, exitCode: 1 };
   }
   const hint = 'this is a bug in rookery; ROOKERY_DEBUG=1 shows where';
   return { code: 'internal', message: message ?? String(error), hint, exitCode: 1 };

@@ -1,6 +1,6 @@
 /** `rookery up`: the control plane in this terminal, or left running in the background. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync } from 'node:fs';
+import { fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
@@ -68,6 +68,7 @@ async function ensureDemo(plane: ControlPlane, home: Home): Promise<string | und
 async function detach(options: UpOptions, home: Home): Promise<void> {
   mkdirSync(dirname(home.log), { recursive: true, mode: 0o700 });
   const log = openSync(home.log, 'a', 0o600);
+  const before = fstatSync(log).size;
   const args = process.argv.slice(1).filter((arg) => arg !== '-d' && arg !== '--detach');
   const child = spawn(process.execPath, [...process.execArgv, ...args], {
     detached: true,
@@ -81,8 +82,9 @@ async function detach(options: UpOptions, home: Home): Promise<void> {
     if (state) return say(options, alreadyUp(home, state), { running: true, ...state });
     const code = await Promise.race([exited, delay(25, undefined)]);
     if (code !== undefined || Date.now() > end) {
-      throw new RookeryError('up.failed', 'the control plane did not start', {
-        hint: `its last words are in ${home.log}`,
+      const said = readFileSync(home.log).subarray(before).toString().trim();
+      throw new RookeryError('up.failed', `the control plane did not start${said && `\n${said}`}`, {
+        hint: `its log is ${home.log}`,
       });
     }
   }

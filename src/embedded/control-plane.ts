@@ -152,15 +152,24 @@ async function listen(server: ApiServer, config: Config): Promise<{ port: number
   try {
     return await server.listen();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw new RookeryError('up.port', `port ${config.port} on ${config.host} is taken`, {
-        class: 'user',
-        hint: 'choose another with --port (0 means any free one)',
-        cause: error,
-      });
-    }
-    throw error;
+    throw cannotListen(error as NodeJS.ErrnoException, config);
+  }
+}
+
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): unknown {
+  const user = (message: string, hint: string) =>
+    new RookeryError('up.port', message, { class: 'user', hint, cause: error });
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return user(`port ${port} on ${host} is taken`, 'choose another with --port (0 means any free one)');
+    case 'EACCES':
+      return user(`port ${port} on ${host} is not for everyone`, 'choose one above 1023 with --port');
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return user(`${host} is no address of this machine`, 'choose another with --host, e.g. 127.0.0.1 or 0.0.0.0');
+    default:
+      return error;
   }
 }
 

@@ -1,9 +1,10 @@
 /** The CA and serving certificate of the embedded server: made on first use, renewed before they run out. */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
+import { RookeryError } from '../errors.ts';
 import { createCa, issueServer, type KeyPair } from '../vault/certificates.ts';
-import { writePrivate } from '../vault/files.ts';
+import { createPrivate, writePrivate } from '../vault/files.ts';
 import type { Home } from './home.ts';
 
 const RENEW_BEFORE_MS = 30 * 86_400_000;
@@ -22,39 +23,55 @@ export interface Pki {
 }
 
 export async function ensurePki(home: Home, host: string, clock: Clock): Promise<Pki> {
-  const ca = await ensurePair(
-    home,
-    'ca',
-    clock,
-    () => true,
-    () => createCa('rookery', { clock }),
-  );
+  const any = () => true;
+  const ca = await ensurePair(home.pki('ca.pem'), clock, any, () => createCa('rookery', { clock }));
   const hosts = [...new Set(['127.0.0.1', '::1', ...NAMES, ...(host === '0.0.0.0' || host === '::' ? [] : [host])])];
-  const fits = (cert: X509Certificate) => cert.checkIssued(new X509Certificate(ca.cert)) && covers(cert, host);
-  const server = await ensurePair(home, 'server', clock, fits, () =>
+  const authority = new X509Certificate(ca.cert);
+  const fits = (cert: X509Certificate) =>
+    cert.checkIssued(authority) && cert.verify(authority.publicKey) && covers(cert, host);
+  const server = await ensurePair(home.pki('server.pem'), clock, fits, () =>
     issueServer(ca, 'rookery', hosts, { clock, days: SERVER_DAYS }),
   );
   return { ca, server };
 }
 
+/** Certificate and key share a file, so that two who start at once can never leave the one's beside the other's. */
 async function ensurePair(
-  home: Home,
-  name: string,
+  file: string,
   clock: Clock,
   fits: (cert: X509Certificate) => boolean,
   make: () => KeyPair,
 ): Promise<KeyPair> {
-  const [certFile, keyFile] = [home.pki(`${name}.crt`), home.pki(`${name}.key`)];
-  const cert = await readFile(certFile, 'utf8').catch(absent);
-  const key = await readFile(keyFile, 'utf8').catch(absent);
-  if (cert && key) {
-    const parsed = new X509Certificate(cert);
-    if (Date.parse(parsed.validTo) - clock.now() > RENEW_BEFORE_MS && fits(parsed)) return { cert, key };
-  }
+  const isGood = (pair: KeyPair) => {
+    const cert = new X509Certificate(pair.cert);
+    return Date.parse(cert.validTo) - clock.now() > RENEW_BEFORE_MS && fits(cert);
+  };
+  const known = await readPair(file);
+  if (known && isGood(known)) return known;
   const made = make();
-  await writePrivate(keyFile, made.key);
-  await writePrivate(certFile, made.cert);
+  if (known) await writePrivate(file, made.cert + made.key);
+  else if (!(await createPrivate(file, made.cert + made.key))) return (await readPair(file)) ?? made;
   return made;
+}
+
+async function readPair(file: string): Promise<KeyPair | undefined> {
+  const text = await readFile(file, 'utf8').catch(absent);
+  if (text === undefined) return undefined;
+  const at = text.search(/-----BEGIN [A-Z ]*PRIVATE KEY-----/);
+  const pair = { cert: text.slice(0, Math.max(at, 0)), key: text.slice(Math.max(at, 0)) };
+  try {
+    if (new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) return pair;
+  } catch (cause) {
+    throw broken(file, cause);
+  }
+  throw broken(file);
+}
+
+function broken(file: string, cause?: unknown): RookeryError {
+  return new RookeryError('pki.broken', `${file} does not hold a certificate and its key`, {
+    hint: 'It was left as it is. Restore it, or move it away: a new one is made, and kubeconfigs are to be fetched again.',
+    cause,
+  });
 }
 
 function covers(cert: X509Certificate, host: string): boolean {

@@ -14,6 +14,7 @@ export function isStorageFailure(error: unknown): boolean {
 /** The RookeryError for a failure of SQLite or the file system; anything else comes back as it was. */
 export function storeFailure(error: unknown, file: string): unknown {
   const code = sqliteCode(error);
+  if (isDriverMissing(error)) return driverMissing(error);
   if (code === undefined) return error instanceof Error && 'syscall' in error ? unreachable(file, error) : error;
   const said = (error as Error).message;
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return broken(file, said, error);
@@ -30,6 +31,22 @@ export function storeFailure(error: unknown, file: string): unknown {
   return new RookeryError('store.failed', `cannot read or write ${file}: ${said} (${code})`, {
     class: 'retryable',
     cause: error,
+  });
+}
+
+/** Not built, or for another version of Node; said in many lines by whoever loads it. */
+function isDriverMissing(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return (
+    (error as NodeJS.ErrnoException).code === 'ERR_DLOPEN_FAILED' ||
+    error.message.startsWith('Could not locate the bindings')
+  );
+}
+
+function driverMissing(cause: Error): RookeryError {
+  return new RookeryError('store.driver', `SQLite cannot be loaded by Node ${process.versions.node}`, {
+    hint: 'Run `npm rebuild better-sqlite3` where Rookery is installed: it was not built, or for another Node.',
+    cause,
   });
 }
 
