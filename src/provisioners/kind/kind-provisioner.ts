@@ -97,13 +97,14 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     return answered(async () => {
       const run = this.#run(request.id);
       const state = await run.read();
-      const { ours, others } = await this.#find(request, state, signal);
-      if (others.length > 0) return refused(request, others);
       if (state.state === 'running') {
+        // Docker is not asked: kind needs the processor, and refuses a name that is taken by itself.
         this.#running.add(request.id);
         return await this.#whileRunning(run, state, shapeOf(request.spec));
       }
       this.#running.delete(request.id);
+      const { ours, others } = await this.#find(request, state, signal);
+      if (others.length > 0) return refused(request, others);
       if (state.state === 'lost' && state.attempt >= LOSSES_AT_ONCE && !request.initialized) {
         return await this.#afterFailure(request, { ...state, endedAt: state.startedAt }, ours, signal);
       }
