@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../../api/object.ts';
 import { type Cluster, LOOPBACK } from '../../../apiserver/index.ts';
 import { hasReason } from '../../../apiserver/loops/loop.ts';
-import { simulatedNode } from './nodes/simulated-node.ts';
+import { rfc3339 } from '../../../clock.ts';
+import { nodeStatus, podCidr, simulatedNode } from './nodes/simulated-node.ts';
 
 /** How many nodes the tenant was given last; what people did to them since is their business. */
 const MARK = 'nodes';
@@ -35,9 +36,7 @@ export async function furnish(cluster: Cluster, nodes: number): Promise<void> {
   };
   if (before === undefined) await operations.create(classes, '', structuredClone(STORAGE_CLASS), options).catch(exists);
   for (let first = Number(before ?? 0); first < nodes; first += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, nodes - first) }, (_, i) =>
-      simulatedNode(cluster.name, first + i),
-    );
+    const batch = Array.from({ length: Math.min(BATCH, nodes - first) }, (_, i) => readyNode(cluster, first + i));
     await Promise.all(batch.map((node) => operations.create(resource, '', node, options).catch(exists)));
   }
   for (let index = nodes; index < Number(before ?? 0); index++) {
@@ -47,4 +46,12 @@ export async function furnish(cluster: Cluster, nodes: number): Promise<void> {
     });
   }
   store.meta.set(MARK, String(nodes));
+}
+
+/** Born ready: what the node's life cycle would write in three steps is in the first one. */
+function readyNode({ name, clock }: Cluster, index: number): KubeObject {
+  const node = simulatedNode(name, index);
+  node.spec = { podCIDR: podCidr(index), podCIDRs: [podCidr(index)] };
+  node.status = nodeStatus(node, index, rfc3339(clock.now()));
+  return node;
 }

@@ -32,7 +32,7 @@ export class Recorder {
     this.#context = context;
     this.#queue = new WorkQueue({
       clock: context.clock,
-      concurrency: 20,
+      concurrency: 4,
       work: (key) => this.#write(key),
       onError: (key, error) => warn(context, `event ${key} was not recorded`, error),
     });

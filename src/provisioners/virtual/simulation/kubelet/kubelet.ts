@@ -21,7 +21,7 @@ export const COMPONENT = 'kubelet';
 
 export const kubelet: Controller = {
   name: COMPONENT,
-  concurrency: 50,
+  concurrency: 10,
   on: {
     [PODS]: function* (change) {
       // Pods without a node are nobody's yet.

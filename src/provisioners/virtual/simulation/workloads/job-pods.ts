@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../../../api/object.ts';
 import { isDeleting, isFinished, PODS } from '../pod.ts';
 import type { World } from '../world.ts';
+import { together } from './batches.ts';
 import { INDEX, indexOf } from './job-indexes.ts';
 import { podFrom } from './pod-template.ts';
 
@@ -59,15 +60,12 @@ export function tally(job: KubeObject, pods: KubeObject[]): Tally {
 
 export async function letGo(world: World, pods: KubeObject[], uids: string[]): Promise<void> {
   const named = new Set(uids);
-  await Promise.all(
-    pods
-      .filter((pod) => isTracked(pod) && named.has(pod.metadata.uid as string))
-      .map((pod) =>
-        world.update(PODS, pod, ({ metadata }) => {
-          metadata.finalizers = metadata.finalizers?.filter((finalizer) => finalizer !== TRACKING);
-          if (!metadata.finalizers?.length) delete metadata.finalizers;
-        }),
-      ),
+  const mine = pods.filter((pod) => isTracked(pod) && named.has(pod.metadata.uid as string));
+  await together(mine, (pod) =>
+    world.update(PODS, pod, ({ metadata }) => {
+      metadata.finalizers = metadata.finalizers?.filter((finalizer) => finalizer !== TRACKING);
+      if (!metadata.finalizers?.length) delete metadata.finalizers;
+    }),
   );
 }
 

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../../api/object.ts';
 import { type Controller, itself } from '../controller.ts';
 import { isDeleting, isReady, PODS, type PodCondition } from '../pod.ts';
 import type { World } from '../world.ts';
-import { slowStart } from './batches.ts';
+import { slowStart, together } from './batches.ts';
 import { claimants, claimPods, selectorOf } from './claim.ts';
 import { indexOf, readIndexes, writeIndexes } from './job-indexes.ts';
 import { isIndexed, isRunning, jobPod, letGo, type Tally, tally } from './job-pods.ts';
@@ -44,7 +44,7 @@ export const jobs: Controller = {
     const active = pods.filter(isRunning);
     const verdict = judge(world, job, counted, active, indexes);
     const unwanted = verdict || job.spec.suspend ? active : [];
-    await Promise.all(unwanted.map((pod) => world.remove(PODS, pod)));
+    await together(unwanted, (pod) => world.remove(PODS, pod));
     const wait = unwanted.length || verdict ? undefined : await balance(world, job, active, counted, indexes, pods);
     await report(world, namespace, name, counted, indexes, verdict);
     await letGo(world, pods, [...counted.uncounted.succeeded, ...counted.uncounted.failed]);
@@ -124,11 +124,7 @@ async function balance(
   const wanted =
     spec.completions == null ? (succeeded > 0 ? active.length : most) : Math.min(most, spec.completions - succeeded);
   if (active.length > wanted) {
-    await Promise.all(
-      byWorth(active)
-        .slice(0, active.length - wanted)
-        .map((pod) => world.remove(PODS, pod)),
-    );
+    await together(byWorth(active).slice(0, active.length - wanted), (pod) => world.remove(PODS, pod));
     return undefined;
   }
   if (active.length === wanted) return undefined;

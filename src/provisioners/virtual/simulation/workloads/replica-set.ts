@@ -9,7 +9,7 @@ import { hasReason } from '../../../../apiserver/loops/loop.ts';
 import { type Controller, itself } from '../controller.ts';
 import { isActive, isDeleting, isReady, PODS, type PodCondition, untilAvailable } from '../pod.ts';
 import type { World } from '../world.ts';
-import { slowStart } from './batches.ts';
+import { slowStart, together } from './batches.ts';
 import { claimants, claimPods, selectorOf } from './claim.ts';
 import { podFrom } from './pod-template.ts';
 import { byWorth } from './victims.ts';
@@ -76,13 +76,12 @@ async function manage(world: World, sort: Sort, set: KubeObject, active: KubeObj
     });
     return isTerminating(error) ? undefined : error;
   }
+  if (missing === 0) return undefined;
   const victims = byWorth(active).slice(0, Math.min(-missing, BURST));
-  await Promise.all(
-    victims.map(async (pod) => {
-      await world.remove(PODS, pod);
-      say('Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
-    }),
-  );
+  await together(victims, async (pod) => {
+    await world.remove(PODS, pod);
+    say('Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+  });
   return undefined;
 }
 
