@@ -31,7 +31,8 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
 export class Clusters {
   readonly #options: ClustersOptions;
   readonly #awake = new Map<string, Cluster>();
-  readonly #closing = new Map<string, Promise<void>>();
+  /** On their way out; whoever wants one of them waits. */
+  readonly #closing = new Map<string, Promise<unknown>>();
   readonly #listeners = new Set<(name: string) => void>();
   #cancelSweep = () => {};
 
@@ -61,7 +62,7 @@ export class Clusters {
   async get(name: string): Promise<Cluster | undefined> {
     const awake = this.#awake.get(name);
     if (awake) return awake;
-    await this.#closing.get(name);
+    while (this.#closing.has(name)) await this.#closing.get(name);
     if (this.#awake.has(name)) return this.#awake.get(name);
     if (!isValid(name) || !existsSync(this.#file(name))) return undefined;
     return this.#open(name);
@@ -87,17 +88,8 @@ export class Clusters {
 
   /** Ends its watches and removes its file. Says whether there was one. */
   async drop(name: string): Promise<boolean> {
-    await this.#closing.get(name);
-    const awake = this.#awake.get(name);
-    if (awake) {
-      this.#awake.delete(name);
-      for (const listener of this.#listeners) listener(name);
-      await awake.close();
-    }
-    const file = this.#file(name);
-    const existed = isValid(name) && existsSync(file);
-    if (existed) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
-    return existed || awake !== undefined;
+    while (this.#closing.has(name)) await this.#closing.get(name);
+    return this.#close(name, this.#remove(name));
   }
 
   /** Called with the name of a cluster that is being closed or dropped: its streams have to end. */
@@ -132,7 +124,24 @@ export class Clusters {
     const cluster = this.#awake.get(name);
     if (!cluster) return Promise.resolve();
     this.#awake.delete(name);
-    const closing = cluster.close().finally(() => this.#closing.delete(name));
+    return this.#close(name, cluster.close());
+  }
+
+  async #remove(name: string): Promise<boolean> {
+    const awake = this.#awake.get(name);
+    if (awake) {
+      this.#awake.delete(name);
+      for (const listener of this.#listeners) listener(name);
+      await awake.close();
+    }
+    const file = this.#file(name);
+    const existed = isValid(name) && existsSync(file);
+    if (existed) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
+    return existed || awake !== undefined;
+  }
+
+  #close<T>(name: string, work: Promise<T>): Promise<T> {
+    const closing = work.finally(() => this.#closing.delete(name));
     this.#closing.set(name, closing);
     return closing;
   }

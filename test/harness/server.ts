@@ -56,7 +56,13 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     sleepAfterMs: options.sleepAfterMs,
     loops: options.loops,
   });
-  const server = new ApiServer({ clusters, tls: pki.server, port, onError: (error) => errors.push(error) });
+  const server = new ApiServer({
+    clusters,
+    tls: pki.server,
+    port,
+    metrics: async () => 'rookery_clusters 2\n',
+    onError: (error) => errors.push(error),
+  });
   ({ port } = await server.listen());
   const root = await clusters.ensure(ROOT);
   const url = `https://127.0.0.1:${port}`;

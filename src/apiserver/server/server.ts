@@ -118,7 +118,7 @@ export class ApiServer {
       });
       const route = parseRoute(exchange.method, exchange.path, exchange.query);
       if (route.kind === 'path') {
-        await servePath(cluster, exchange, identity, this.#options.metrics ?? (async () => ''));
+        await servePath(cluster, exchange, identity, () => this.#metrics(split.cluster));
       } else if (route.verb === 'watch') {
         await this.#stream(cluster.name, (signal) =>
           serveResource(cluster as Cluster, exchange as Exchange, route, identity, signal),
@@ -132,6 +132,11 @@ export class ApiServer {
         cluster.lastUsed = cluster.clock.now();
       }
     }
+  }
+
+  /** They are about the whole process: no tenant's business. */
+  async #metrics(cluster: string): Promise<string> {
+    return cluster === ROOT ? ((await this.#options.metrics?.()) ?? '') : '';
   }
 
   /** Runs something that lasts until the client, the cluster or the server goes. */
