@@ -27,6 +27,7 @@ export interface RunResult {
  * kernel kills it when we die without a word: a create that goes on after its suite was killed would disturb the next one.
  */
 export async function tryRun(program: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  if (options.signal?.aborted) throw new Error(`${program} was not begun: the clock ran out`);
   const gentle = options.nice ? ['nice', '-n', String(options.nice)] : [];
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...gentle, program, ...args], {
     cwd: options.cwd,

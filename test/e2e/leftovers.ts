@@ -1,15 +1,24 @@
 // What a run may not leave on the machine, looked for from outside: not by asking the tools that should have removed it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dockerFolder, runFolder } from '../bed/paths.ts';
-import { run, tryRun } from '../bed/process.ts';
+import { run, sleep, tryRun } from '../bed/process.ts';
 import { liveLeases } from '../bed/services/service.ts';
 
+/** Reapers of other people's services may be at work: only what stays counts. */
 export async function leftovers(): Promise<string[]> {
+  for (let tries = 0; ; tries++) {
+    const found = await look();
+    if (found.length === 0 || tries === 3) return found;
+    await sleep(5000);
+  }
+}
+
+async function look(): Promise<string[]> {
   const found: string[] = [];
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      if (/containerd-shim|^\S*dockerd /.test(command)) found.push(`process ${pid}: ${command.slice(0, 100)}`);
+      if (command.includes(`${runFolder}/docker`)) found.push(`process ${pid}: ${command.slice(0, 100)}`);
     } catch {
       // ended meanwhile
     }
@@ -26,7 +35,7 @@ export async function leftovers(): Promise<string[]> {
   for (const family of ['iptables', 'ip6tables']) {
     const rules = (await tryRun(`${family}-save`, [])).stdout
       .split('\n')
-      .filter((line) => line.startsWith('-A') || line.startsWith(':DOCKER'));
+      .filter((line) => /DOCKER|rookery0|br-[0-9a-f]{12}|10\.20[0-3]\./.test(line));
     for (const rule of rules) found.push(`${family} rule ${rule}`);
   }
   for (const name of existsSync(runFolder) ? readdirSync(runFolder) : []) {
