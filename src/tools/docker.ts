@@ -63,6 +63,22 @@ export class Docker {
     if (code !== 0 && !lines(stderr).every((line) => harmless.test(line))) throw failure(['rm'], stderr);
   }
 
+  /**
+   * Whether the engine is still making a container of that name for a client that was killed. It holds the name from the beginning but
+   * lists the container only at the end, so listing cannot tell; asking for the name can. `like` is how the placeholder is made.
+   */
+  async isMaking(name: string, like: { args: string[]; image: string }, signal?: AbortSignal): Promise<boolean> {
+    const create = ['create', '--pull', 'never', '--name', name, ...like.args, like.image];
+    const { code, stderr } = await this.#try(create, signal);
+    if (code === 0) {
+      await this.remove([name], signal);
+      return false;
+    }
+    if (/no such image/i.test(stderr)) return false;
+    if (!/is already in use by container/i.test(stderr)) throw failure(['create'], stderr);
+    return (await this.#try(['inspect', '--type', 'container', name], signal)).code !== 0;
+  }
+
   async network(name: string, signal?: AbortSignal): Promise<Network | undefined> {
     const { code, stdout, stderr } = await this.#try(['network', 'inspect', name], signal);
     if (code !== 0) {

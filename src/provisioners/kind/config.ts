@@ -24,6 +24,17 @@ export function shapeOf(spec: KindSpec): Shape {
   };
 }
 
+/** What kind calls the containers of a cluster. */
+export function containerNames(cluster: string, shape: Pick<Shape, 'nodes' | 'controlPlanes'>): string[] {
+  const numbered = (role: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `${cluster}-${role}${index === 0 ? '' : index + 1}`);
+  return [
+    ...numbered('control-plane', shape.controlPlanes),
+    ...numbered('worker', shape.nodes - shape.controlPlanes),
+    ...(shape.controlPlanes > 1 ? [`${cluster}-external-load-balancer`] : []),
+  ];
+}
+
 /** JSON, which is YAML too. `mark` is mounted into every node: containers of kind cannot be labelled. */
 export function kindConfig(
   spec: KindSpec,

@@ -25,7 +25,7 @@ import type {
   Removal,
   Resolution,
 } from '../provisioner.ts';
-import { fingerprint, type KindSpec, kindConfig, type Shape, shapeOf } from './config.ts';
+import { containerNames, fingerprint, type KindSpec, kindConfig, type Shape, shapeOf } from './config.ts';
 import { lastLines, meaningOf, stepOf } from './output.ts';
 import { type Belongings, divide, CLUSTER_LABEL as LABEL, markPath, ownerOf, roleOf } from './ownership.ts';
 import { SharedNetwork } from './shared-network.ts';
@@ -48,8 +48,8 @@ const RECHECK_MS = 15_000;
 const RETRY_MAX_MS = 300_000;
 /** A run that was killed is repeated at once, but not for ever. */
 const LOSSES_AT_ONCE = 5;
-/** A killed `docker run` may still be finished by the engine: look again after that long. */
-const SETTLE_MS = 1500;
+/** The engine finishes a container for a killed client; how soon to look again. */
+const STRAGGLER_MS = 300;
 
 export class KindProvisioner implements Provisioner<KindSpec> {
   readonly name = 'kind';
@@ -163,21 +163,19 @@ export class KindProvisioner implements Provisioner<KindSpec> {
   async remove(ref: ClusterRef, signal?: AbortSignal): Promise<Removal> {
     const run = this.#run(ref.id);
     const state = await run.read();
-    const stopped = this.#path(ref.id, 'stopped');
     if (state.state === 'running') {
-      await run.stop();
-      await writeFile(stopped, String(this.#options.clock.now()));
+      const isStopped = await run.stop();
       return {
         isDone: false,
-        removed: ['the run of kind that was under way'],
+        removed: isStopped ? ['the run of kind that was under way'] : [],
         reason: 'StoppingCreation',
         message: 'kind was stopped in the middle of its work',
         next: 'what it made is removed now',
-        lookAgainMs: SETTLE_MS,
+        lookAgainMs: 50,
       };
     }
     try {
-      return await this.#sweep(ref, state, stopped, signal);
+      return await this.#sweep(ref, state, signal);
     } catch (error) {
       if (!(error instanceof RookeryError) || !['docker.unreachable', 'tool.missing'].includes(error.code)) throw error;
       if (state.state === 'none') {
@@ -221,7 +219,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     await this.#network.beforeCreate(signal);
     const mark = { hostPath: this.#path(id, 'owner'), containerPath: markPath(id) };
     await mkdir(mark.hostPath, { recursive: true, mode: 0o700 });
-    for (const file of ['kubeconfig', 'kubeconfig.lock', 'stopped']) await rm(this.#path(id, file), { force: true });
+    for (const file of ['kubeconfig', 'kubeconfig.lock']) await rm(this.#path(id, file), { force: true });
     const config = this.#path(id, 'kind.json');
     await writeFile(config, kindConfig(spec, { name, image: resolved.image, mark }), { mode: 0o600 });
     const args = [
@@ -361,7 +359,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     }
   }
 
-  async #sweep(ref: ClusterRef, state: RunState, stopped: string, signal?: AbortSignal): Promise<Removal> {
+  async #sweep(ref: ClusterRef, state: RunState, signal?: AbortSignal): Promise<Removal> {
     const { ours, others } = await this.#find(ref, state, signal);
     const removed = ours.map((container) => `container ${container.name}`);
     if (ours.length > 0)
@@ -369,10 +367,15 @@ export class KindProvisioner implements Provisioner<KindSpec> {
         ours.map(({ id }) => id),
         signal,
       );
-    const stoppedAt = Number((await readFile(stopped, 'utf8').catch(absent)) ?? 0);
-    if (ours.length > 0 || this.#options.clock.now() - stoppedAt < SETTLE_MS) {
-      const message = `${ours.length} containers removed`;
-      return { isDone: false, removed, reason: 'Removing', message, next: 'looked for again', lookAgainMs: 100 };
+    // Of a kind that ended by itself nothing can come any more.
+    const isStraggling = ours.length === 0 && state.state === 'lost' && (await this.#isMaking(ref, state, signal));
+    const isAgain = isStraggling || (ours.length === 0 && (await this.#find(ref, state, signal)).ours.length > 0);
+    if (ours.length > 0 || isAgain) {
+      const message = isAgain
+        ? 'Docker is still making a container for the kind that was killed'
+        : `${ours.length} containers removed`;
+      const lookAgainMs = isStraggling ? STRAGGLER_MS : 50;
+      return { isDone: false, removed, reason: 'Removing', message, next: 'looked for again', lookAgainMs };
     }
     this.#running.delete(ref.id);
     if (this.#running.size === 0) removed.push(...(await this.#network.remove(signal)));
@@ -381,6 +384,16 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     const left = others.length > 0 ? `; ${foreignText(ref, others)}: left alone` : '';
     const message = `Docker lists no container of ${ref.name} with our mark${left}`;
     return { isDone: true, removed, reason: 'Removed', message };
+  }
+
+  async #isMaking(ref: ClusterRef, state: RunState, signal?: AbortSignal): Promise<boolean> {
+    const mark = `${this.#path(ref.id, 'owner')}:${markPath(ref.id)}:ro`;
+    // A crash right here leaves a container that the next sweep knows as ours.
+    const like = { args: ['--label', `${LABEL}=${ref.name}`, '--volume', mark], image: String(state.note.image) };
+    for (const name of containerNames(ref.name, shapeFrom(state.note))) {
+      if (await this.#docker.isMaking(name, like, signal)) return true;
+    }
+    return false;
   }
 
   async #find(ref: ClusterRef, state: RunState, signal?: AbortSignal): Promise<Belongings> {
