@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs';
 
 const [folder, port] = process.argv.slice(2);
-const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url));
-const [{ ControlPlane }, { loadConfig }, { createLogger }, { createMetrics }, { systemClock }] = await Promise.all(
-  ['embedded/control-plane.js', 'config.js', 'telemetry/log.js', 'telemetry/metrics.js', 'clock.js'].map(dist),
+const { ControlPlane, deferredMetrics, jsonLogger, loadConfig, systemClock } = await import(
+  new URL('../../dist/embedded.js', import.meta.url)
 );
 
 let ahead = 0;
@@ -17,8 +16,8 @@ const config = loadConfig({}, { home: folder, port: Number(port), logLevel: 'war
 const plane = await ControlPlane.start({
   config,
   clock,
-  log: await createLogger({ level: config.logLevel }),
-  metrics: await createMetrics(),
+  log: jsonLogger({ level: config.logLevel }),
+  metrics: deferredMetrics(),
 });
 
 /** Of the main thread, ms: on a processor, and ready to run but waiting for one. */

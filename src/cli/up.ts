@@ -11,8 +11,8 @@ import { Home } from '../embedded/home.ts';
 import { readState, removeState, type State, writeState } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
 import { requestVirtualCluster } from '../provisioners/virtual/manifests.ts';
-import { createLogger, terminalLogger } from '../telemetry/log.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { jsonLogger, terminalLogger } from '../telemetry/log.ts';
+import { deferredMetrics } from '../telemetry/metrics.ts';
 import { waitForCluster, writeKubeconfig } from './cluster-wait.ts';
 import type { GlobalOptions } from './connect.ts';
 import { rookeryVersion } from './version.ts';
@@ -39,8 +39,8 @@ export async function up(options: UpOptions): Promise<void> {
 async function serve(options: UpOptions, config: Config, home: Home): Promise<void> {
   const log = process.stderr.isTTY
     ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
-    : await createLogger({ level: config.logLevel });
-  const metrics = await createMetrics();
+    : jsonLogger({ level: config.logLevel });
+  const metrics = deferredMetrics();
   const plane = await ControlPlane.start({ config, log, metrics });
   const startedAt = new Date().toISOString();
   const stopped = stopSignal();
@@ -48,6 +48,7 @@ async function serve(options: UpOptions, config: Config, home: Home): Promise<vo
     const demo = options.demo ? await ensureDemo(plane, home) : undefined;
     await writeState(home, { url: plane.url, startedAt, version: rookeryVersion() });
     say(options, welcome(home, plane.url, demo), { running: true, url: plane.url, kubeconfig: home.kubeconfig, demo });
+    await metrics.ready();
     await stopped;
   } finally {
     await plane.close();

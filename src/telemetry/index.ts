@@ -1,16 +1,18 @@
 /** Logs and metrics. The only folder that names logging and metrics libraries. */
 export {
-  createLogger,
+  jsonLogger,
   type LogFields,
   type Logger,
   type LogLevel,
   type LogLine,
   loggerOf,
   silentLogger,
+  terminalLogger,
 } from './log.ts';
 export {
   type Counter,
   createMetrics,
+  deferredMetrics,
   type Gauge,
   type Histogram,
   type Labels,

@@ -1,7 +1,8 @@
 /**
  * Logging as the rest of the code sees it: a message, fields, and children that carry fields along. Every field is
- * redacted before a sink sees it. pino is named here and nowhere else, and is loaded only when a logger is made.
+ * redacted before a sink sees it.
  */
+import { writeSync } from 'node:fs';
 import { redact } from './redact.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -62,17 +63,17 @@ export function terminalLogger(level: LogLevel, write: (line: string) => void): 
   );
 }
 
-/** JSON lines on `destination` (a file descriptor, a path, or a stream; default stderr). */
-export async function createLogger(
-  options: { level?: LogLevel; destination?: number | string | { write(line: string): void }; fields?: LogFields } = {},
-): Promise<Logger> {
-  const { pino } = await import('pino');
+/** JSON lines on `destination` (a file descriptor or a stream; default stderr), written before the call returns. */
+export function jsonLogger(
+  options: { level?: LogLevel; destination?: number | { write(line: string): void }; fields?: LogFields } = {},
+): Logger {
   const { destination = 2, level = 'info' } = options;
-  const stream = typeof destination === 'object' ? destination : pino.destination({ dest: destination, sync: true });
-  const sink = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  const write =
+    typeof destination === 'number' ? (line: string) => void writeSync(destination, line) : destination.write;
   return loggerOf(
-    (line) => sink[line.level](line.fields, line.message),
-    (wanted) => sink.isLevelEnabled(wanted),
+    ({ level: at, message, fields }) =>
+      write(`${JSON.stringify({ level: at, time: new Date().toISOString(), ...fields, msg: message })}\n`),
+    (wanted) => LEVELS.indexOf(wanted) >= LEVELS.indexOf(level),
     options.fields,
   );
 }

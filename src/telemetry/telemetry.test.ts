@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  createLogger,
   createMetrics,
+  jsonLogger,
   type LogLine,
   loggerOf,
   noMetrics,
@@ -89,7 +89,7 @@ describe('log', () => {
         text += line;
       },
     };
-    const log = await createLogger({ level: 'info', destination, fields: { app: 'rookery' } });
+    const log = jsonLogger({ level: 'info', destination, fields: { app: 'rookery' } });
     log.debug('hidden');
     log.warn('shown', { error: new Error('oops') });
     const [line, ...rest] = text
