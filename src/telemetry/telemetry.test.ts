@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   createMetrics,
+  deferredMetrics,
   jsonLogger,
   type LogLine,
   loggerOf,
@@ -117,4 +118,16 @@ describe('metrics', () => {
     expect(body).toContain('c_seconds_bucket{le="0.005"} 1');
     expect((await noMetrics.render()).body).toBe('');
   });
+});
+
+it('deferred metrics lose nothing that was counted before they were ready', async () => {
+  const metrics = deferredMetrics();
+  metrics.counter('early_total', 'Counted early', ['kind']).inc({ kind: 'a' });
+  metrics.gauge('depth', 'Depth').add(2);
+  await metrics.ready();
+  metrics.counter('early_total', 'Counted early', ['kind']).inc({ kind: 'a' }, 2);
+  metrics.gauge('depth', 'Depth').add(1);
+  const { body } = await metrics.render();
+  expect(body).toContain('early_total{kind="a"} 3');
+  expect(body).toContain('depth 3');
 });
