@@ -12,7 +12,7 @@ import { CompactedError, type ListPage, type Stored } from '../store/store.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import type { ListOptions } from './list-options.ts';
 
-/** Rows read between two looks at the event loop. */
+/** Rows read or written between two looks at the event loop. */
 const SLICE = 250;
 /** How long a list waits for a version that does not exist yet, as upstream. */
 const FUTURE_WAIT_MS = 3000;
@@ -134,7 +134,7 @@ function* joined(items: Stored[], render: (stored: Stored) => string): Generator
   let piece = '';
   for (let i = 0; i < items.length; i++) {
     piece += (i === 0 ? '' : ',') + render(items[i] as Stored);
-    if (piece.length > 64 * 1024) {
+    if (piece.length > 64 * 1024 || i % SLICE === SLICE - 1) {
       yield piece;
       piece = '';
     }
