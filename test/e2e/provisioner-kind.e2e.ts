@@ -26,23 +26,27 @@ async function left(docker: Engine, prefix: string): Promise<string[]> {
   ];
 }
 
+const prefix = `conf${process.pid}-`;
+
 provisionerConformance('kind on the bed', async () => {
   const docker = await engine('node-image');
-  await docker.clear('conf-');
-  if ((await left(docker, 'conf-')).includes('network kind')) await docker.try('docker', 'network', 'rm', 'kind');
+  await docker.clear(prefix);
+  if ((await left(docker, prefix)).includes('network kind')) await docker.try('docker', 'network', 'rm', 'kind');
   const folder = scratch('provisioner-kind');
   const foreign = (name: string) => ['--name', name, '--kubeconfig', join(folder, 'foreign.kubeconfig')];
-  const homes = () => readdirSync(folder).filter((name) => name.startsWith('conf'));
+  const homes = () => readdirSync(folder).filter((name) => name.startsWith(prefix));
+  const killTools = async () => {
+    for (const id of homes()) {
+      const file = join(folder, id, 'run', 'pid');
+      if (existsSync(file)) await tryRun('kill', ['-9', '--', `-${readFileSync(file, 'utf8').trim()}`]);
+    }
+  };
   return {
+    prefix,
     open: () =>
       new KindProvisioner({ processes: systemProcesses(docker.env), clock: systemClock, folder, retryMs: 2000 }),
     spec: (clusterName) => ({ clusterName, kubernetesVersion }),
-    killTools: async () => {
-      for (const id of homes()) {
-        const file = join(folder, id, 'run', 'pid');
-        if (existsSync(file)) await tryRun('kill', ['-9', '--', `-${readFileSync(file, 'utf8').trim()}`]);
-      }
-    },
+    killTools,
     foreign: async (name) => {
       await docker.run('kind', 'create', 'cluster', '--image', `kindest/node:${kubernetesVersion}`, ...foreign(name));
       return async () => {
@@ -50,9 +54,10 @@ provisionerConformance('kind on the bed', async () => {
         await docker.try('docker', 'network', 'rm', 'kind');
       };
     },
-    leftovers: async () => [...(await left(docker, 'conf-')), ...homes().map((id) => `folder ${id}`)],
+    leftovers: async () => [...(await left(docker, prefix)), ...homes().map((id) => `folder ${id}`)],
     close: async () => {
-      await docker.clear('conf-');
+      await killTools();
+      await docker.clear(prefix);
       await docker.release();
       rmSync(folder, { recursive: true, force: true });
     },

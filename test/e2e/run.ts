@@ -39,13 +39,12 @@ async function runSuite(suite: Suite, until: number | undefined): Promise<Count>
     '--reporter=verbose',
     '--reporter=json',
     `--outputFile=${report}`,
-    // The whole path: a name alone would also find suites whose names end with it.
-    join(import.meta.dirname, `${suite.name}.e2e.ts`),
   ];
   const result = await tryRun(process.execPath, args, {
     timeoutMs: limit,
     echo: true,
-    env: { ...process.env, NO_COLOR: '1' },
+    // Not as a filter: that would also find suites whose names end with this one's.
+    env: { ...process.env, NO_COLOR: '1', E2E_SUITE: suite.name },
   });
   try {
     const count = JSON.parse(readFileSync(report, 'utf8')) as {

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    include: ['**/*.e2e.ts'],
+    include: [`**/${process.env.E2E_SUITE ?? '*'}.e2e.ts`],
     fileParallelism: false,
     testTimeout: 240_000,
     hookTimeout: 240_000,

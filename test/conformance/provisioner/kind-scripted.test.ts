@@ -5,6 +5,7 @@ import { provisionerConformance } from './provisioner.ts';
 provisionerConformance('kind, scripted', async () => {
   const world = new FakeWorld();
   return {
+    prefix: 'conf-',
     open: () => world.provisioner(),
     spec: (clusterName) => ({ clusterName, controlPlaneNodes: 3, workerNodes: 1 }),
     killTools: async () => world.killTools(),

@@ -15,6 +15,8 @@ import type {
 export interface ProvisionerUnderTest<Spec> {
   /** A new instance that knows only what is on disk and in the world, as after a crash of ours. */
   open(): Provisioner<Spec>;
+  /** Begins the names of all clusters, so that two runs on one machine do not meet. */
+  prefix: string;
   spec(name: string): Spec;
   /** Ends the tools that run in the background, as the death of the machine would. */
   killTools(): Promise<void>;
@@ -43,9 +45,9 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
     afterAll(() => world?.close(), 240_000);
 
     const request = (id: string, name: string): ClusterRequest<Spec> => ({
-      id,
-      name,
-      spec: world.spec(name),
+      id: `${world.prefix}${id}`,
+      name: `${world.prefix}${name}`,
+      spec: world.spec(`${world.prefix}${name}`),
       resolved: { image: '' },
       initialized: false,
     });
@@ -88,7 +90,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
     });
 
     it('makes a cluster, finds it made, stops and starts it, removes it twice', LONG, async () => {
-      const wanted = await resolved('conf-1', 'conf-one');
+      const wanted = await resolved('1', 'one');
       const made = await ready(wanted);
       expect(made.cluster).toMatchObject({ phase: 'ready', version: expect.stringMatching(/^v1\./), missing: [] });
       const provisioner = world.open();
@@ -117,7 +119,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
     });
 
     it('goes on with what a process before it began', LONG, async () => {
-      const wanted = await resolved('conf-2', 'conf-two');
+      const wanted = await resolved('2', 'two');
       await world.open().ensure(wanted);
       await ready(wanted, world.open());
       await gone(wanted);
@@ -126,7 +128,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
 
     it('finishes a cluster whose making was killed, at any point', LONG, async () => {
       for (const [index, ms] of world.killPoints.entries()) {
-        const wanted = await resolved(`conf-kill-${index}`, 'conf-kill');
+        const wanted = await resolved(`kill-${index}`, 'kill');
         await world.open().ensure(wanted);
         await sleep(systemClock, ms);
         await world.killTools();
@@ -138,7 +140,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
 
     it('removes a cluster whose making was killed, at any point', LONG, async () => {
       for (const [index, ms] of world.killPoints.entries()) {
-        const wanted = await resolved(`conf-half-${index}`, 'conf-half');
+        const wanted = await resolved(`half-${index}`, 'half');
         await world.open().ensure(wanted);
         await sleep(systemClock, ms);
         await world.killTools();
@@ -149,7 +151,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
 
     it('removes a cluster while it is being made', LONG, async () => {
       for (const [index, ms] of world.killPoints.entries()) {
-        const wanted = await resolved(`conf-early-${index}`, 'conf-early');
+        const wanted = await resolved(`early-${index}`, 'early');
         const provisioner = world.open();
         await provisioner.ensure(wanted);
         await sleep(systemClock, ms);
@@ -159,9 +161,9 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
     });
 
     it('refuses a name that is not ours, and leaves that cluster alone', LONG, async () => {
-      const undo = await world.foreign('conf-theirs');
+      const undo = await world.foreign(`${world.prefix}theirs`);
       const before = await world.leftovers();
-      const wanted = await resolved('conf-3', 'conf-theirs');
+      const wanted = await resolved('3', 'theirs');
       const provisioner = world.open();
       expect(await provisioner.ensure(wanted)).toMatchObject({ phase: 'refused', reason: 'NameTaken' });
       expect(await provisioner.observe(wanted)).toMatchObject({ phase: 'foreign' });
@@ -172,9 +174,9 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
     });
 
     it('tells two owners of one name apart', LONG, async () => {
-      const first = await resolved('conf-4', 'conf-both');
+      const first = await resolved('4', 'both');
       await ready(first);
-      const second = { ...first, id: 'conf-5' };
+      const second = { ...first, id: `${world.prefix}5` };
       expect(await world.open().ensure(second)).toMatchObject({ phase: 'refused', reason: 'NameTaken' });
       expect((await gone(second)).all).toEqual([]);
       expect(await world.open().observe(first)).toMatchObject({ phase: 'ready' });
