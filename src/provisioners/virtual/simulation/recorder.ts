@@ -10,6 +10,9 @@ import { rfc3339 } from '../../../clock.ts';
 
 /** Of different events that are waiting to be written; more than that is noise. */
 const WAITING = 20_000;
+/** Different things one object may have said about it by one component in five minutes, as client-go limits it. */
+const BURST = 25;
+const REFILL_MS = 300_000;
 
 interface Note {
   about: KubeObject;
@@ -27,6 +30,9 @@ export class Recorder {
   readonly #context: LoopContext;
   readonly #notes = new Map<string, Note>();
   readonly #queue: WorkQueue;
+  /** How often each object was spoken of since the last refill. */
+  readonly #said = new Map<string, number>();
+  #refill = 0;
 
   constructor(context: LoopContext) {
     this.#context = context;
@@ -42,13 +48,24 @@ export class Recorder {
     const { about, reason, message, fieldPath = '' } = note;
     const key = `${about.metadata.uid}|${reason}|${message}|${fieldPath}`;
     const known = this.#notes.get(key);
-    if (!known && this.#notes.size >= WAITING) return;
+    if (!known && (this.#notes.size >= WAITING || this.#spent(`${about.metadata.uid}|${note.component}`))) return;
     this.#notes.set(key, { ...note, at: this.#context.clock.now(), times: (known?.times ?? 0) + 1 });
     this.#queue.add(key);
   }
 
   stop(): void {
     this.#queue.stop();
+  }
+
+  #spent(source: string): boolean {
+    const now = this.#context.clock.now();
+    if (now > this.#refill) {
+      this.#said.clear();
+      this.#refill = now + REFILL_MS;
+    }
+    const count = (this.#said.get(source) ?? 0) + 1;
+    this.#said.set(source, count);
+    return count > BURST;
   }
 
   async #write(key: string): Promise<void> {

@@ -1,9 +1,4 @@
 /** Images: nothing is pulled, but a name that says it does not exist is believed. */
-export interface Pull {
-  reason: 'ErrImagePull' | 'ImagePullBackOff' | 'InvalidImageName' | 'ErrImageNeverPull';
-  message: string;
-}
-
 const NAME =
   /^(?:[a-zA-Z0-9.-]+(?::\d+)?\/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/;
 /** Words people and upstream's tests use for images that are not there. */

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { KubeObject } from '../../../../api/object.ts';
+import { deployment, pod, VirtualTestCluster } from '../simulation.fixture.ts';
+import { readIndexes, writeIndexes } from './job-indexes.ts';
+
+let cluster: VirtualTestCluster;
+beforeEach(async () => {
+  cluster = await VirtualTestCluster.start();
+});
+afterEach(() => cluster.close());
+
+const available = (object: KubeObject, count: number) =>
+  cluster.until(() => {
+    const found = cluster.get(object);
+    const status = found?.status;
+    return status?.observedGeneration === found?.metadata.generation && (status?.availableReplicas ?? 0) === count;
+  }, `${object.metadata.name} has ${count} available`);
+
+const job = (name: string, spec: object, template: object = {}): KubeObject => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name, namespace: 'default' },
+  spec: {
+    template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'busybox' }], ...template } },
+    ...spec,
+  },
+});
+
+const condition = (object: KubeObject, type: string) =>
+  cluster.get(object)?.status?.conditions?.find((c: { type: string }) => c.type === type);
+
+it('never has fewer or more pods than a rollout allows', async () => {
+  const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
+  const web = deployment('web', 4, { strategy: { type: 'RollingUpdate', rollingUpdate } });
+  await cluster.create(web);
+  await available(web, 4);
+  const seen: number[] = [];
+  const stop = cluster.context.store.watch({ resource: '/pods', afterRv: cluster.context.store.rv }, () => {
+    seen.push(cluster.pods.filter(({ metadata }) => !metadata.deletionTimestamp).length);
+  });
+  await cluster.merge(web, { spec: { template: { metadata: { labels: { v: '2' } } } } });
+  await cluster.until(
+    () => cluster.get(web)?.status?.updatedReplicas === 4 && cluster.get(web)?.status?.replicas === 4,
+  );
+  stop();
+  expect(Math.min(...seen)).toBeGreaterThanOrEqual(4);
+  expect(Math.max(...seen)).toBeLessThanOrEqual(5);
+  expect(condition(web, 'Progressing')?.reason).toBe('NewReplicaSetAvailable');
+});
+
+it('recreates only when the last old pod is gone', async () => {
+  const web = deployment('web', 2, { strategy: { type: 'Recreate' } });
+  await cluster.create(web);
+  await available(web, 2);
+  let mixed = false;
+  const stop = cluster.context.store.watch({ resource: '/pods', afterRv: cluster.context.store.rv }, () => {
+    const versions = new Set(cluster.pods.map(({ metadata }) => metadata.labels?.v));
+    mixed ||= versions.size > 1;
+  });
+  await cluster.merge(web, { spec: { template: { metadata: { labels: { v: '2' } } } } });
+  await cluster.until(
+    () => cluster.get(web)?.status?.updatedReplicas === 2 && cluster.get(web)?.status?.availableReplicas === 2,
+  );
+  stop();
+  expect(mixed).toBe(false);
+});
+
+it('says when a rollout has missed its deadline', async () => {
+  const web = deployment('web', 1, { progressDeadlineSeconds: 5 });
+  web.spec.template.spec.containers[0].image = 'nginx:nonexistent';
+  await cluster.create(web);
+  await cluster.until(() => condition(web, 'Progressing') !== undefined);
+  cluster.clock.advance(10_000);
+  await cluster.until(() => condition(web, 'Progressing')?.reason === 'ProgressDeadlineExceeded');
+});
+
+it('adopts matching orphans and releases what no longer matches', async () => {
+  const labels = { app: 'rc' };
+  await cluster.create(pod('orphan', {}, { labels }));
+  const controller: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'ReplicationController',
+    metadata: { name: 'rc', namespace: 'default' },
+    spec: { replicas: 1, selector: labels, template: { metadata: { labels }, spec: pod('x').spec } },
+  };
+  await cluster.create(controller);
+  await cluster.until(() => cluster.pod('orphan')?.metadata.ownerReferences?.[0]?.name === 'rc');
+  expect(cluster.pods).toHaveLength(1);
+  await cluster.merge(pod('orphan'), { metadata: { labels: { app: 'free' } } });
+  await cluster.until(() => !cluster.pod('orphan')?.metadata.ownerReferences && cluster.pods.length === 2);
+});
+
+it('updates a StatefulSet down to its partition', async () => {
+  const labels = { app: 'db' };
+  const set: KubeObject = {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'db', namespace: 'default' },
+    spec: {
+      replicas: 3,
+      serviceName: 'db',
+      selector: { matchLabels: labels },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'db:1' }] } },
+    },
+  };
+  await cluster.create(set);
+  await available(set, 3);
+  expect(cluster.pod('db-1')?.metadata.labels).toMatchObject({
+    'statefulset.kubernetes.io/pod-name': 'db-1',
+    'apps.kubernetes.io/pod-index': '1',
+  });
+  const image = (name: string) => cluster.pod(name)?.spec.containers[0].image;
+  await cluster.merge(set, { spec: { template: { spec: { containers: [{ name: 'c', image: 'db:2' }] } } } });
+  await cluster.until(() => image('db-2') === 'db:2' && cluster.get(set)?.status?.readyReplicas === 3);
+  expect([image('db-0'), image('db-1')]).toEqual(['db:1', 'db:1']);
+  // A member below the partition comes back as it was.
+  await cluster.delete(pod('db-0'));
+  await cluster.until(() => cluster.get(set)?.status?.readyReplicas === 3 && image('db-0') === 'db:1');
+  await cluster.merge(set, { spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
+  await cluster.until(() => cluster.get(set)?.status?.currentRevision === cluster.get(set)?.status?.updateRevision);
+  expect(['db-0', 'db-1', 'db-2'].map(image)).toEqual(['db:2', 'db:2', 'db:2']);
+});
+
+it('counts every pod of a Job once', async () => {
+  const many = job('many', { completions: 7, parallelism: 3 });
+  await cluster.create(many);
+  for (let round = 0; round < 10; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 3));
+    cluster.clock.advance(100);
+    cluster.restart();
+  }
+  await cluster.until(() => condition(many, 'Complete') !== undefined);
+  expect(cluster.get(many)?.status).toMatchObject({ succeeded: 7 });
+  await cluster.until(() => cluster.pods.every(({ metadata }) => !metadata.finalizers));
+  expect(cluster.pods).toHaveLength(7);
+});
+
+it('suspends and resumes a Job, and ends it when it fails too often', async () => {
+  const paused = job('paused', { suspend: true });
+  await cluster.create(paused);
+  await cluster.until(() => condition(paused, 'Suspended')?.status === 'True');
+  expect(cluster.pods).toHaveLength(0);
+  await cluster.merge(paused, { spec: { suspend: false } });
+  await cluster.until(() => condition(paused, 'Complete') !== undefined);
+  const failing = job(
+    'failing',
+    { backoffLimit: 2 },
+    { containers: [{ name: 'c', image: 'busybox', command: ['false'] }] },
+  );
+  await cluster.create(failing);
+  await cluster.until(() => condition(failing, 'Failed') !== undefined);
+  expect(condition(failing, 'Failed')).toMatchObject({ reason: 'BackoffLimitExceeded' });
+  expect(cluster.get(failing)?.status.failed).toBe(3);
+});
+
+it('removes a Job when its time after the end is over', async () => {
+  const brief = job('brief', { ttlSecondsAfterFinished: 60 });
+  await cluster.create(brief);
+  await cluster.until(() => condition(brief, 'Complete') !== undefined);
+  cluster.clock.advance(61_000);
+  await cluster.until(() => cluster.get(brief)?.metadata.deletionTimestamp !== undefined || !cluster.get(brief));
+});
+
+it('writes indexes in their short form', () => {
+  for (const text of ['', '0', '0,1', '0-2', '1,3-5,7']) expect(writeIndexes(readIndexes(text))).toBe(text);
+});
