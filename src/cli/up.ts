@@ -41,9 +41,10 @@ async function serve(options: UpOptions, config: Config, home: Home): Promise<vo
     ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
     : jsonLogger({ level: config.logLevel });
   const metrics = deferredMetrics();
+  // Heard from the beginning: a stop during the start is a clean one too.
+  const stopped = stopSignal();
   const plane = await ControlPlane.start({ config, log, metrics });
   const startedAt = new Date().toISOString();
-  const stopped = stopSignal();
   try {
     const demo = options.demo ? await ensureDemo(plane, home) : undefined;
     await writeState(home, { url: plane.url, startedAt, version: rookeryVersion() });
