@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 
 const [folder, port] = process.argv.slice(2);
-const { ControlPlane, deferredMetrics, jsonLogger, loadConfig, systemClock } = await import(
+const { ControlPlane, createMetrics, jsonLogger, loadConfig, systemClock } = await import(
   new URL('../../dist/embedded.js', import.meta.url)
 );
 
@@ -17,7 +17,7 @@ const plane = await ControlPlane.start({
   config,
   clock,
   log: jsonLogger({ level: config.logLevel }),
-  metrics: deferredMetrics(),
+  metrics: createMetrics(),
 });
 
 /** Of the main thread, ms: on a processor, and ready to run but waiting for one. */

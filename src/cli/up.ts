@@ -12,7 +12,7 @@ import { readState, removeState, type State, writeState } from '../embedded/stat
 import { RookeryError } from '../errors.ts';
 import { requestVirtualCluster } from '../provisioners/virtual/manifests.ts';
 import { jsonLogger, terminalLogger } from '../telemetry/log.ts';
-import { deferredMetrics } from '../telemetry/metrics.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
 import { waitForCluster, writeKubeconfig } from './cluster-wait.ts';
 import type { GlobalOptions } from './connect.ts';
 import { rookeryVersion } from './version.ts';
@@ -40,7 +40,7 @@ async function serve(options: UpOptions, config: Config, home: Home): Promise<vo
   const log = process.stderr.isTTY
     ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
     : jsonLogger({ level: config.logLevel });
-  const metrics = deferredMetrics();
+  const metrics = createMetrics();
   // Heard from the beginning: a stop during the start is a clean one too.
   const stopped = stopSignal();
   const plane = await ControlPlane.start({ config, log, metrics });
@@ -49,7 +49,6 @@ async function serve(options: UpOptions, config: Config, home: Home): Promise<vo
     const demo = options.demo ? await ensureDemo(plane, home) : undefined;
     await writeState(home, { url: plane.url, startedAt, version: rookeryVersion() });
     say(options, welcome(home, plane.url, demo), { running: true, url: plane.url, kubeconfig: home.kubeconfig, demo });
-    await metrics.ready();
     await stopped;
   } finally {
     await plane.close();

@@ -91,7 +91,7 @@ export class ControlPlane {
       tls: pki.server,
       host: config.host,
       port: config.port,
-      metrics: async () => (await metrics.render()).body,
+      metrics: () => metrics.render().body,
       onError: (error, request) => log.error('request failed', { ...request, error: describe(error) }),
     });
     try {

@@ -2,5 +2,5 @@
 export { systemClock } from '../clock.ts';
 export { type Config, loadConfig } from '../config.ts';
 export { jsonLogger, terminalLogger } from '../telemetry/log.ts';
-export { createMetrics, deferredMetrics } from '../telemetry/metrics.ts';
+export { createMetrics } from '../telemetry/metrics.ts';
 export { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';

@@ -221,7 +221,7 @@ describe('Controller', () => {
   });
 
   it('counts by outcome', async () => {
-    const metrics = await createMetrics();
+    const metrics = createMetrics();
     const { clock, store, start } = scene({ metrics });
     const outcomes: Record<string, () => unknown> = {
       good: () => undefined,
@@ -242,7 +242,7 @@ describe('Controller', () => {
     });
     for (const name of Object.keys(outcomes)) await store.create(nests, nest(name));
     await clock.advance(10);
-    const { body } = await metrics.render();
+    const { body } = metrics.render();
     for (const outcome of ['success', 'requeueAfter', 'conflict', 'error', 'terminal']) {
       expect(body).toContain(`controller_reconcile_total{controller="nest",outcome="${outcome}"} 1`);
     }

@@ -176,13 +176,13 @@ describe('WorkQueue', () => {
   });
 
   it('counts', async () => {
-    const metrics = await createMetrics();
+    const metrics = createMetrics();
     const { clock, queue } = makeQueue({ metrics });
     queue.add('a');
     await clock.advance(2_000);
     await takeAll(queue);
     queue.addBackoff('a');
-    const { body } = await metrics.render();
+    const { body } = metrics.render();
     expect(body).toContain('workqueue_adds_total{name="test"} 1');
     expect(body).toContain('workqueue_retries_total{name="test"} 1');
     expect(body).toContain('workqueue_depth{name="test"} 0');

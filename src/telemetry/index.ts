@@ -12,7 +12,6 @@ export {
 export {
   type Counter,
   createMetrics,
-  deferredMetrics,
   type Gauge,
   type Histogram,
   type Labels,

@@ -1,6 +1,7 @@
 /**
- * Counting and timing as the rest of the code sees it. prom-client is named here and nowhere else. Asking twice for a
- * name gives the same metric, so libraries need not share variables.
+ * Counting and timing, and the text a Prometheus scrape expects of it. Asking twice for a name gives the same metric, so
+ * libraries need not share variables. Written here because the usual client takes longer to load than the whole control
+ * plane takes to start.
  */
 
 export type Labels = Record<string, string | number>;
@@ -20,88 +21,108 @@ export interface Metrics {
   counter(name: string, help: string, labels?: string[]): Counter;
   gauge(name: string, help: string, labels?: string[]): Gauge;
   histogram(name: string, help: string, labels?: string[], buckets?: number[]): Histogram;
-  /** The text a Prometheus scrape expects, with its content type. */
-  render(): Promise<{ contentType: string; body: string }>;
+  /** The text a scrape expects, with its content type. */
+  render(): { contentType: string; body: string };
 }
 
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const nothing = { inc() {}, set() {}, add() {}, observe() {} };
 
 export const noMetrics: Metrics = {
   counter: () => nothing,
   gauge: () => nothing,
   histogram: () => nothing,
-  render: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', body: '' }),
+  render: () => ({ contentType: CONTENT_TYPE, body: '' }),
 };
 
 /** Seconds from 1 ms to 2 min: reconciles, queue waits and requests all fit. */
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
-/** `processMetrics` adds memory, CPU, event loop lag and garbage collection. */
-export async function createMetrics(options: { processMetrics?: boolean } = {}): Promise<Metrics> {
-  const prom = (await import('prom-client')).default;
-  const registry = new prom.Registry();
-  if (options.processMetrics) prom.collectDefaultMetrics({ register: registry });
-  const known = new Map<string, unknown>();
-  const once = <M>(name: string, make: () => M): M => {
-    if (!known.has(name)) known.set(name, make());
-    return known.get(name) as M;
+interface Family extends Counter, Gauge, Histogram {
+  render(): string;
+}
+
+export function createMetrics(): Metrics {
+  const families = new Map<string, Family>();
+  const once = (name: string, make: () => Family): Family => {
+    const known = families.get(name) ?? make();
+    families.set(name, known);
+    return known;
   };
-  const common = { registers: [registry] };
   return {
-    counter: (name, help, labelNames = []) =>
-      once(name, () => {
-        const counter = new prom.Counter({ ...common, name, help, labelNames });
-        return { inc: (labels: Labels = {}, by = 1) => counter.inc(labels, by) };
-      }),
-    gauge: (name, help, labelNames = []) =>
-      once(name, () => {
-        const gauge = new prom.Gauge({ ...common, name, help, labelNames });
-        return {
-          set: (value: number, labels: Labels = {}) => gauge.set(labels, value),
-          add: (by: number, labels: Labels = {}) => gauge.inc(labels, by),
-        };
-      }),
-    histogram: (name, help, labelNames = [], buckets = SECONDS) =>
-      once(name, () => {
-        const histogram = new prom.Histogram({ ...common, name, help, labelNames, buckets });
-        return { observe: (value: number, labels: Labels = {}) => histogram.observe(labels, value) };
-      }),
-    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    counter: (name, help, labels = []) => once(name, () => values(name, help, 'counter', labels)),
+    gauge: (name, help, labels = []) => once(name, () => values(name, help, 'gauge', labels)),
+    histogram: (name, help, labels = [], buckets = SECONDS) =>
+      once(name, () => distribution(name, help, labels, buckets)),
+    render: () => ({
+      contentType: CONTENT_TYPE,
+      body: [...families.values()].map((family) => family.render()).join(''),
+    }),
   };
 }
 
-/**
- * The same, with prom-client (40 ms to load) left for later: until `ready` or the first scrape, what is counted waits
- * in a list. For a process whose users wait for it to start.
- */
-export function deferredMetrics(options: { processMetrics?: boolean } = {}): Metrics & { ready(): Promise<void> } {
-  let real: Metrics | undefined;
-  let loading: Promise<void> | undefined;
-  const waiting: ((metrics: Metrics) => void)[] = [];
-  const use = (action: (metrics: Metrics) => void) => {
-    if (real) action(real);
-    else waiting.push(action);
-  };
-  const ready = () => {
-    loading ??= createMetrics(options).then((made) => {
-      real = made;
-      for (const action of waiting.splice(0)) action(made);
-    });
-    return loading;
+/** One number for each combination of labels. */
+function values(name: string, help: string, type: 'counter' | 'gauge', names: string[]): Family {
+  const series = new Map<string, number>();
+  // A metric without labels exists from the beginning, so that a rate can be taken of its first step.
+  if (names.length === 0) series.set('', 0);
+  const add = (by: number, labels?: Labels) => {
+    const key = labelText(names, labels);
+    series.set(key, (series.get(key) ?? 0) + by);
   };
   return {
-    counter: (...metric) => ({ inc: (...args) => use((metrics) => metrics.counter(...metric).inc(...args)) }),
-    gauge: (...metric) => ({
-      set: (...args) => use((metrics) => metrics.gauge(...metric).set(...args)),
-      add: (...args) => use((metrics) => metrics.gauge(...metric).add(...args)),
-    }),
-    histogram: (...metric) => ({
-      observe: (...args) => use((metrics) => metrics.histogram(...metric).observe(...args)),
-    }),
-    ready,
-    async render() {
-      await ready();
-      return (real as Metrics).render();
-    },
+    ...nothing,
+    inc: (labels, by = 1) => add(by, labels),
+    add,
+    set: (value, labels) => void series.set(labelText(names, labels), value),
+    render: () =>
+      head(name, help, type) + [...series].map(([key, value]) => `${name}${braces(key)} ${value}\n`).join(''),
   };
+}
+
+interface Distribution {
+  counts: number[];
+  sum: number;
+  count: number;
+}
+
+function distribution(name: string, help: string, names: string[], buckets: number[]): Family {
+  const series = new Map<string, Distribution>();
+  const lines = ([key, { counts, sum, count }]: [string, Distribution]) => {
+    const comma = key ? `${key},` : '';
+    const steps = buckets.map((le, i) => `${name}_bucket{${comma}le="${le}"} ${counts[i]}\n`).join('');
+    const all = `${name}_bucket{${comma}le="+Inf"} ${count}\n`;
+    return `${steps}${all}${name}_sum${braces(key)} ${sum}\n${name}_count${braces(key)} ${count}\n`;
+  };
+  return {
+    ...nothing,
+    observe(value, labels) {
+      const key = labelText(names, labels);
+      const known = series.get(key) ?? { counts: buckets.map(() => 0), sum: 0, count: 0 };
+      series.set(key, known);
+      known.sum += value;
+      known.count++;
+      // Buckets are cumulative: everything up to their bound.
+      for (let i = buckets.length - 1; i >= 0 && value <= (buckets[i] as number); i--) {
+        known.counts[i] = (known.counts[i] as number) + 1;
+      }
+    },
+    render: () => head(name, help, 'histogram') + [...series].map(lines).join(''),
+  };
+}
+
+function head(name: string, help: string, type: string): string {
+  return `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} ${type}\n`;
+}
+
+/** `a="1",b="2"`, in the order the metric names its labels. */
+function labelText(names: string[], labels: Labels = {}): string {
+  return names
+    .filter((name) => labels[name] !== undefined)
+    .map((name) => `${name}="${String(labels[name]).replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`))}"`)
+    .join(',');
+}
+
+function braces(key: string): string {
+  return key && `{${key}}`;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   createMetrics,
-  deferredMetrics,
   jsonLogger,
   type LogLine,
   loggerOf,
@@ -105,29 +104,28 @@ describe('log', () => {
 
 describe('metrics', () => {
   it('renders counters, gauges and histograms, one for each name', async () => {
-    const metrics = await createMetrics();
+    const metrics = createMetrics();
     metrics.counter('a_total', 'help', ['x']).inc({ x: 'y' });
     metrics.counter('a_total', 'help', ['x']).inc({ x: 'y' }, 2);
     metrics.gauge('b', 'help').set(5);
     metrics.gauge('b', 'help').add(-1);
     metrics.histogram('c_seconds', 'help').observe(0.003);
-    const { body, contentType } = await metrics.render();
+    const { body, contentType } = metrics.render();
     expect(contentType).toContain('text/plain');
     expect(body).toContain('a_total{x="y"} 3');
     expect(body).toContain('\nb 4');
     expect(body).toContain('c_seconds_bucket{le="0.005"} 1');
-    expect((await noMetrics.render()).body).toBe('');
+    expect(body).toContain('c_seconds_bucket{le="0.001"} 0');
+    expect(body).toContain('c_seconds_bucket{le="+Inf"} 1\nc_seconds_sum 0.003\nc_seconds_count 1\n');
+    expect(noMetrics.render().body).toBe('');
   });
-});
 
-it('deferred metrics lose nothing that was counted before they were ready', async () => {
-  const metrics = deferredMetrics();
-  metrics.counter('early_total', 'Counted early', ['kind']).inc({ kind: 'a' });
-  metrics.gauge('depth', 'Depth').add(2);
-  await metrics.ready();
-  metrics.counter('early_total', 'Counted early', ['kind']).inc({ kind: 'a' }, 2);
-  metrics.gauge('depth', 'Depth').add(1);
-  const { body } = await metrics.render();
-  expect(body).toContain('early_total{kind="a"} 3');
-  expect(body).toContain('depth 3');
+  it('escapes what would break a line, and counts from nothing', () => {
+    const metrics = createMetrics();
+    metrics.counter('d_total', 'two\nlines');
+    metrics.counter('e_total', 'help', ['x', 'y']).inc({ y: 'b', x: 'say "a\\"\n' });
+    expect(metrics.render().body).toBe(
+      '# HELP d_total two\\nlines\n# TYPE d_total counter\nd_total 0\n# HELP e_total help\n# TYPE e_total counter\ne_total{x="say \\"a\\\\\\"\\n",y="b"} 1\n',
+    );
+  });
 });

@@ -60,7 +60,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     clusters,
     tls: pki.server,
     port,
-    metrics: async () => 'rookery_clusters 2\n',
+    metrics: () => 'rookery_clusters 2\n',
     onError: (error) => errors.push(error),
   });
   ({ port } = await server.listen());

@@ -15,7 +15,7 @@ export async function servePath(
   cluster: Cluster,
   exchange: Exchange,
   identity: Identity,
-  metrics: () => Promise<string>,
+  metrics: () => string,
 ): Promise<void> {
   const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path;
   const verb = exchange.method === 'HEAD' ? 'get' : exchange.method.toLowerCase();
@@ -35,7 +35,7 @@ export async function servePath(
     case 'readyz':
       return serveHealth(cluster, exchange, first);
     case 'metrics':
-      return exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', await metrics());
+      return exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics());
     case '.well-known':
       if (rest[0] !== 'openid-configuration') throw unknownPath();
       return sendJson(exchange, openIdConfiguration(cluster.tokens.issuer, `${cluster.tokens.issuer}/openid/v1/jwks`));

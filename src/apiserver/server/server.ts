@@ -29,7 +29,7 @@ export interface ServerOptions {
   /** 0: any free port. */
   port?: number;
   /** Text for `/metrics`. */
-  metrics?: () => Promise<string>;
+  metrics?: () => string;
   /** Told of failures that are ours, not the client's. */
   onError?: (error: unknown, request: { method: string; path: string }) => void;
 }
