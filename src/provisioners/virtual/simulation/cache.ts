@@ -46,9 +46,8 @@ export class Cache {
     return objects(this.#byNode.get(node));
   }
 
-  /** Names of nodes that have pods. */
-  occupied(): Iterable<string> {
-    return this.#byNode.keys();
+  hasPodsOn(node: string): boolean {
+    return this.#byNode.has(node);
   }
 
   /** Takes over a state unless a newer one is known; says what was known before. */

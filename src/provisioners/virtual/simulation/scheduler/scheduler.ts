@@ -37,12 +37,12 @@ export const scheduler: Controller = {
       if (helps(change, world)) parkedOf(world).clear();
       else if (!waiting) return [];
       else if (specChanged(change)) parkedOf(world).delete(change.current?.object().metadata.uid as string);
-      return world.cache.podsOn('').length ? ALL : [];
+      return world.cache.hasPodsOn('') ? ALL : [];
     },
     [NODES]: (change, world) => {
       if (!nodeChanged(change)) return [];
       parkedOf(world).clear();
-      return world.cache.podsOn('').length ? ALL : [];
+      return world.cache.hasPodsOn('') ? ALL : [];
     },
     '/persistentvolumeclaims': (_change, world) => {
       if (!parkedOf(world).size) return [];
@@ -69,15 +69,17 @@ async function round(world: World, pods: KubeObject[], aside: Set<string>): Prom
     world.context.store.get({ resource: '/namespaces', namespace: '', name: namespace })?.object().metadata.labels ??
     {};
   const bindings: Promise<void>[] = [];
+  let nominated = nominees(world);
   let sliceEnd = performance.now() + SLICE_MS;
   for (const pod of pods) {
-    const { chosen, refusals, problem } = choose(world, pod, views, labelsOf);
+    const { chosen, refusals, problem } = choose(world, pod, views, nominated, labelsOf);
     if (chosen) {
       chosen.add(pod);
       bindings.push(place(world, pod, chosen));
     } else {
       aside.add(pod.metadata.uid as string);
       await explain(world, pod, views, refusals, labelsOf, problem);
+      nominated = nominees(world);
     }
     if (performance.now() > sliceEnd) {
       await turn();
@@ -87,18 +89,18 @@ async function round(world: World, pods: KubeObject[], aside: Set<string>): Prom
   await Promise.all(bindings);
 }
 
-function choose(world: World, pod: KubeObject, views: NodeView[], labelsOf: NamespaceLabels) {
+/** Pods for which room is being made. */
+function nominees(world: World): KubeObject[] {
+  return world.cache.podsOn('').filter((pod) => pod.status?.nominatedNodeName && isWaiting(pod));
+}
+
+function choose(world: World, pod: KubeObject, views: NodeView[], nominated: KubeObject[], labelsOf: NamespaceLabels) {
   const refusals = new Map<NodeView, Refusal>();
   const problem = volumeProblem(world, pod);
   if (problem) return { refusals, problem };
   // Room that was made for someone at least as important is taken.
-  const nominated = world.cache
-    .podsOn('')
-    .filter(
-      (other) =>
-        other !== pod && other.status?.nominatedNodeName && isWaiting(other) && priorityOf(other) >= priorityOf(pod),
-    );
   const guests = nominated.flatMap((guest) => {
+    if (guest.metadata.uid === pod.metadata.uid || priorityOf(guest) < priorityOf(pod)) return [];
     const view = views.find(({ name }) => name === guest.status.nominatedNodeName);
     return view && !view.pods.has(guest.metadata.uid as string) ? [{ view, guest }] : [];
   });
@@ -213,6 +215,8 @@ function helps({ current, previous }: Change, world: World): boolean {
   const now = current.object();
   if (!now.spec.nodeName) return false;
   if (before && isFinished(now) !== isFinished(before)) return true;
+  // Only those set aside can be helped, and only by a neighbour they want.
+  if (parkedOf(world).size === 0) return false;
   const moved = !before?.spec.nodeName || !equal(before.metadata.labels, now.metadata.labels);
   return moved && world.cache.podsOn('').some(({ spec }) => spec.affinity?.podAffinity);
 }
