@@ -1,5 +1,5 @@
 /** Tenants of the embedded server, as the virtual provisioner asks for them. */
-import { DEFAULT_NODES } from '../api/infrastructure/virtual-cluster.ts';
+import { DEFAULT_NODES } from '../api/infrastructure/default-nodes.ts';
 import { furnish } from '../provisioners/virtual/simulation/furnish.ts';
 import type { Tenants } from '../provisioners/virtual/tenants.ts';
 import type { ControlPlane } from './control-plane.ts';

@@ -75,6 +75,18 @@ it('imports only point down the map', () => {
   expect(seen).toBeGreaterThan(300);
 });
 
+it('loads no schema library at run time: only types of the kinds are imported outside src/api', () => {
+  const schemas =
+    /^api\/((workshop|capi|rookery)\/|infrastructure\/(?!default-nodes)|kinds?\.ts|crd\.ts|fields\.ts|index\.ts)/;
+  const wrong = files.filter((file) => {
+    if (folderOf(file) === 'api' || file.endsWith('.test.ts')) return false;
+    const text = readFileSync(join(source, file), 'utf8').replace(/^import type .*$/gm, '');
+    const found = [...text.matchAll(/from '(\.{1,2}\/[^']+)'/g)].map(([, path]) => path as string);
+    return found.some((path) => schemas.test(relative(source, resolve(dirname(join(source, file)), path))));
+  });
+  expect(wrong).toEqual([]);
+});
+
 it('keeps files small enough to read in one sitting', () => {
   const code = files.filter((file) => !file.includes('/testdata/'));
   const long = code.filter((file) => readFileSync(join(source, file), 'utf8').split('\n').length > 500);

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { defineKind, type ObjectOf } from '../kind.ts';
+import { DEFAULT_NODES } from './default-nodes.ts';
 import { contractSpec, contractStatus, INFRASTRUCTURE } from './infrastructure.ts';
-
-/** Nodes of a cluster whose spec does not say. */
-export const DEFAULT_NODES = 2;
 
 export const virtualCluster = defineKind({
   ...INFRASTRUCTURE,

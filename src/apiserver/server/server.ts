@@ -135,8 +135,8 @@ export class ApiServer {
   }
 
   /** They are about the whole process: no tenant's business. */
-  async #metrics(cluster: string): Promise<string> {
-    return cluster === ROOT ? ((await this.#options.metrics?.()) ?? '') : '';
+  #metrics(cluster: string): string {
+    return cluster === ROOT ? (this.#options.metrics?.() ?? '') : '';
   }
 
   /** Runs something that lasts until the client, the cluster or the server goes. */
