@@ -10,8 +10,8 @@ import {
   ensureFinalizer,
   getCondition,
   type Informers,
+  ignoreNotFound,
   isDeleting,
-  isNotFound,
   isPaused,
   keyOf,
   type ObjectStore,
@@ -51,7 +51,7 @@ export function clusterController(store: ObjectStore, informers: Informers): Con
     resource: clusters,
     watches: Object.values(PROVIDERS).map((resource) => ({ resource, map: referrers })),
     async reconcile(key, { clock, signal }) {
-      const found = await store.get(clusters, key, { signal }).catch(absent);
+      const found = await store.get(clusters, key, { signal }).catch(ignoreNotFound);
       if (!found) return;
       const cluster = isPaused(found, found) ? found : await ensureFinalizer(store, clusters, found, FINALIZER, signal);
       const helper = new PatchHelper(store, clusters, cluster);
@@ -134,7 +134,7 @@ async function adopted(
   const resource = reference && PROVIDERS[`${reference.apiGroup}/${reference.kind}`];
   if (!resource) return undefined;
   const key = { namespace: cluster.metadata.namespace, name: reference.name };
-  const object = await store.get(resource, key, { signal }).catch(absent);
+  const object = await store.get(resource, key, { signal }).catch(ignoreNotFound);
   if (!object || isDeleting(object)) return object;
   const helper = new PatchHelper(store, resource, object);
   const draft = helper.draft();
@@ -156,10 +156,10 @@ async function removeProviders(store: ObjectStore, cluster: KubeObject, signal: 
     const resource = reference && PROVIDERS[`${reference.apiGroup}/${reference.kind}`];
     if (!resource || left) continue;
     const key = { namespace: cluster.metadata.namespace, name: reference.name };
-    const object = await store.get(resource, key, { signal }).catch(absent);
+    const object = await store.get(resource, key, { signal }).catch(ignoreNotFound);
     if (!object) continue;
     left = true;
-    if (!isDeleting(object)) await store.delete(resource, key, { signal }).catch(absent);
+    if (!isDeleting(object)) await store.delete(resource, key, { signal }).catch(ignoreNotFound);
   }
   return !left;
 }
@@ -189,9 +189,4 @@ function refersTo(cluster: KubeObject, object: KubeObject): boolean {
   return [cluster.spec?.infrastructureRef, cluster.spec?.controlPlaneRef].some(
     (reference: Reference | undefined) => reference?.kind === object.kind && reference.name === object.metadata.name,
   );
-}
-
-function absent(error: unknown): undefined {
-  if (isNotFound(error)) return undefined;
-  throw error;
 }

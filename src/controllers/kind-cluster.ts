@@ -14,8 +14,8 @@ import {
   ensureFinalizer,
   hasFinalizer,
   type Informers,
+  ignoreNotFound,
   isDeleting,
-  isNotFound,
   isPaused,
   type ObjectStore,
   PatchHelper,
@@ -61,7 +61,7 @@ export function kindClusterController(
       },
     ],
     async reconcile(key, context) {
-      const found = await store.get(kindClusters, key, { signal: context.signal }).catch(absent);
+      const found = await store.get(kindClusters, key, { signal: context.signal }).catch(ignoreNotFound);
       if (!found || found.metadata.annotations?.[MANAGED_BY] !== undefined) return;
       const cluster = await ownerCluster(store, found, context.signal);
       const scope = new Scope(store, provisioner, context, found, cluster);
@@ -281,9 +281,4 @@ function unresolved(error: RookeryError): Progress {
     next: `${error.hint ?? 'see `rookery doctor`'}; looked again every 15 s`,
     lookAgainMs: 15_000,
   };
-}
-
-function absent(error: unknown): undefined {
-  if (isNotFound(error)) return undefined;
-  throw error;
 }

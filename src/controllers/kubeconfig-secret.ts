@@ -1,7 +1,7 @@
 /** Secrets with the kubeconfig of a cluster: made, refreshed and removed with the object they belong to. */
 import type { KubeObject } from '../api/object.ts';
 import { secrets } from '../api/resources.ts';
-import { isControlledBy, isNotFound, type ObjectStore, ownerReference, TerminalError } from '../kube/index.ts';
+import { ignoreNotFound, isControlledBy, type ObjectStore, ownerReference, TerminalError } from '../kube/index.ts';
 import { CLUSTER_NAME_LABEL } from './ownership.ts';
 
 export interface KubeconfigSecret {
@@ -23,7 +23,7 @@ export async function writeKubeconfigSecret(
   const data = Object.fromEntries(
     Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
   );
-  const known = await store.get(secrets, { namespace, name }, { signal }).catch(absent);
+  const known = await store.get(secrets, { namespace, name }, { signal }).catch(ignoreNotFound);
   if (known && !isControlledBy(known, owner)) {
     throw new TerminalError(`the Secret ${namespace}/${name} exists and is not ours: rename or delete it`);
   }
@@ -51,13 +51,8 @@ export async function deleteKubeconfigSecret(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const key = { namespace: owner.metadata.namespace, name };
-  const known = await store.get(secrets, key, { signal }).catch(absent);
+  const known = await store.get(secrets, key, { signal }).catch(ignoreNotFound);
   if (!known || !isControlledBy(known, owner)) return false;
-  await store.delete(secrets, key, { signal }).catch(absent);
+  await store.delete(secrets, key, { signal }).catch(ignoreNotFound);
   return true;
-}
-
-function absent(error: unknown): undefined {
-  if (isNotFound(error)) return undefined;
-  throw error;
 }

@@ -1,7 +1,7 @@
 /** Who belongs to which Cluster: the label and owner reference that Cluster API puts on everything it drives. */
 import type { KubeObject } from '../api/object.ts';
 import { clusters } from '../api/resources.ts';
-import { isNotFound, type ObjectStore } from '../kube/index.ts';
+import { ignoreNotFound, type ObjectStore } from '../kube/index.ts';
 
 export const CLUSTER_NAME_LABEL = 'cluster.x-k8s.io/cluster-name';
 
@@ -15,10 +15,6 @@ export async function ownerCluster(
     (reference) => reference.kind === clusters.kind && reference.apiVersion.startsWith(`${clusters.group}/`),
   );
   if (!owner) return undefined;
-  try {
-    return await store.get(clusters, { namespace: object.metadata.namespace, name: owner.name }, { signal });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  const key = { namespace: object.metadata.namespace, name: owner.name };
+  return store.get(clusters, key, { signal }).catch(ignoreNotFound);
 }

@@ -4,16 +4,14 @@
  */
 import type { KubeObject } from '../api/object.ts';
 import { clusters, secrets, virtualClusters } from '../api/resources.ts';
+import type { Clock } from '../clock.ts';
 import {
   type ControllerOptions,
   ensureFinalizer,
-  isAlreadyExists,
-  isConflict,
+  ignoreNotFound,
   isDeleting,
-  isNotFound,
   isPaused,
   type ObjectStore,
-  ownerReference,
   PatchHelper,
   removeFinalizer,
   setCondition,
@@ -21,9 +19,12 @@ import {
   TerminalError,
 } from '../kube/index.ts';
 import { type Tenants, tenantName } from '../provisioners/virtual/tenants.ts';
-import { CLUSTER_NAME_LABEL, ownerCluster } from './ownership.ts';
+import { writeKubeconfigSecret } from './kubeconfig-secret.ts';
+import { ownerCluster } from './ownership.ts';
+import { explain } from './progress-status.ts';
 
 const FINALIZER = 'virtualcluster.infrastructure.cluster.x-k8s.io';
+const FAILED = 'TenantFailed';
 const KUBERNETES_VERSION = 'v1.35.8';
 
 export function virtualClusterController(store: ObjectStore, tenants: Tenants): ControllerOptions {
@@ -41,12 +42,13 @@ export function virtualClusterController(store: ObjectStore, tenants: Tenants): 
       },
     ],
     async reconcile(key, { clock, signal }) {
-      const found = await store.get(virtualClusters, key, { signal }).catch(absent);
+      const found = await store.get(virtualClusters, key, { signal }).catch(ignoreNotFound);
       if (!found) return;
       const tenant = tenantName(key.namespace ?? '', key.name);
       if (isDeleting(found)) {
-        // Only our own: the name may belong to another object that came later.
-        if ((await tenants.owner(tenant)) === found.metadata.uid) await tenants.remove(tenant);
+        // Not another object's that came later; without an owner it is what a crash left half made.
+        const owner = await tenants.owner(tenant);
+        if (owner === undefined || owner === found.metadata.uid) await tenants.remove(tenant);
         await removeFinalizer(store, virtualClusters, found, FINALIZER, signal);
         return;
       }
@@ -59,9 +61,17 @@ export function virtualClusterController(store: ObjectStore, tenants: Tenants): 
       draft.status ??= {};
       setPaused(draft, cluster, clock);
       if (!paused) {
-        await claim(tenants, tenant, object);
+        try {
+          await claim(tenants, tenant, object);
+          const name = cluster?.metadata.name ?? key.name;
+          const data = { value: await tenants.kubeconfig(tenant) };
+          await writeKubeconfigSecret(store, object, { name: `${name}-kubeconfig`, data, cluster: name }, signal);
+        } catch (error) {
+          reportFailure(draft, error, clock);
+          await helper.patch(draft, signal);
+          throw error;
+        }
         const url = new URL(tenants.url(tenant));
-        await writeKubeconfig(store, object, cluster?.metadata.name ?? key.name, await tenants.kubeconfig(tenant));
         draft.spec = { ...draft.spec, controlPlaneEndpoint: { host: url.hostname, port: Number(url.port) } };
         draft.status = {
           ...draft.status,
@@ -90,31 +100,10 @@ async function claim(tenants: Tenants, tenant: string, object: KubeObject): Prom
   await tenants.ensure(tenant, uid, object.spec?.nodes);
 }
 
-/** `<cluster>-kubeconfig` with the key `value`, as the contract wants it; rewritten when it went stale. */
-async function writeKubeconfig(store: ObjectStore, owner: KubeObject, cluster: string, value: string): Promise<void> {
-  const namespace = owner.metadata.namespace as string;
-  const name = `${cluster}-kubeconfig`;
-  const data = { value: Buffer.from(value).toString('base64') };
-  const known = await store.get(secrets, { namespace, name }).catch(absent);
-  if (known?.data?.value === data.value) return;
-  const secret: KubeObject = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {
-      name,
-      namespace,
-      labels: { [CLUSTER_NAME_LABEL]: cluster },
-      ownerReferences: [ownerReference(owner, { controller: true, blockOwnerDeletion: true })],
-    },
-    type: 'cluster.x-k8s.io/secret',
-    data,
-  };
-  await store.apply(secrets, secret, { fieldManager: 'rookery-virtualcluster', force: true }).catch((error) => {
-    if (!isAlreadyExists(error) && !isConflict(error)) throw error;
-  });
-}
-
-function absent(error: unknown): undefined {
-  if (isNotFound(error)) return undefined;
-  throw error;
+/** Never just waiting: what went wrong, and what happens next. */
+function reportFailure(draft: KubeObject, error: unknown, clock: Clock): void {
+  const next = error instanceof TerminalError ? 'nothing, until that is changed' : 'it is tried again by itself';
+  const message = explain({ phase: 'blocked', reason: FAILED, message: (error as Error).message, next });
+  for (const type of ['Available', 'Ready'])
+    setCondition(draft, { type, status: 'False', reason: FAILED, message }, clock);
 }

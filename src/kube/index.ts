@@ -43,6 +43,7 @@ export { Informers, type InformersOptions } from './informers.ts';
 export { interceptStore, type StoreCall, type StoreHooks } from './intercept-store.ts';
 export {
   ConnectionError,
+  ignoreNotFound,
   isAlreadyExists,
   isConflict,
   isExpired,

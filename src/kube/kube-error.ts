@@ -84,6 +84,12 @@ const hasReason = (error: unknown, ...reasons: string[]) =>
   error instanceof KubeError && reasons.includes(error.reason);
 
 export const isNotFound = (error: unknown) => hasReason(error, 'NotFound');
+
+/** For `.catch`: what is not there is undefined, anything else stays a failure. */
+export function ignoreNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
+
 export const isAlreadyExists = (error: unknown) => hasReason(error, 'AlreadyExists');
 export const isConflict = (error: unknown) => hasReason(error, 'Conflict');
 /** The resource version or continue token is too old; `Gone` is the old spelling. */
