@@ -1,8 +1,10 @@
 /** Tenants of the embedded server, as the virtual provisioner asks for them. */
-import { DEFAULT_NODES } from '../api/infrastructure/default-nodes.ts';
 import { furnish } from '../provisioners/virtual/simulation/furnish.ts';
 import type { Tenants } from '../provisioners/virtual/tenants.ts';
 import type { ControlPlane } from './control-plane.ts';
+
+/** Nodes of a virtual cluster that does not say; its schema tells users the same. */
+const DEFAULT_NODES = 2;
 
 export class TenantHost implements Tenants {
   readonly #plane: Pick<ControlPlane, 'clusters' | 'kubeconfig' | 'urlOf'>;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { defineKind, type ObjectOf } from '../kind.ts';
-import { DEFAULT_NODES } from './default-nodes.ts';
 import { contractSpec, contractStatus, INFRASTRUCTURE } from './infrastructure.ts';
 
 export const virtualCluster = defineKind({
