@@ -106,7 +106,7 @@ function pulling(container: Any, known: Any, problem: string): Next {
 
 function started(container: Any, known: Any, scene: Scene, restartCount: number): Next {
   const { world } = scene;
-  const { name, image } = container;
+  const { image } = container;
   const status = {
     ...base(container, known),
     image: fullImage(image),
@@ -123,8 +123,8 @@ function started(container: Any, known: Any, scene: Scene, restartCount: number)
   const next = settled(container, status, scene);
   next.events.push(
     { type: 'Normal', reason: 'Pulled', message: present },
-    { type: 'Normal', reason: 'Created', message: `Created container: ${name}` },
-    { type: 'Normal', reason: 'Started', message: `Started container ${name}` },
+    { type: 'Normal', reason: 'Created', message: 'Container created' },
+    { type: 'Normal', reason: 'Started', message: 'Container started' },
   );
   return next;
 }
