@@ -88,15 +88,27 @@ async function build(wanted) {
       cpSync(join(source, entry), join(fresh, entry));
     }
     writeFileSync(join(fresh, '.stamp'), wanted);
-    const old = join(root, `dist.old.${process.pid}`);
-    if (existsSync(target)) renameSync(target, old);
-    renameSync(fresh, target);
-    rmSync(old, { recursive: true, force: true });
+    putInPlace(fresh);
   } catch (error) {
     process.stderr.write(`rookery: the build failed\n${error.message ?? error}\n`);
     process.exit(1);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** A folder cannot be replaced in one step: where another build came in between, it is tried again. */
+function putInPlace(fresh) {
+  const old = join(root, `dist.old.${process.pid}`);
+  for (let attempts = 10; ; attempts--) {
+    try {
+      if (existsSync(target)) renameSync(target, old);
+      return renameSync(fresh, target);
+    } catch (error) {
+      if (attempts === 0 || !['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
+    } finally {
+      rmSync(old, { recursive: true, force: true });
+    }
   }
 }
 

@@ -15,6 +15,7 @@ import { jsonLogger, terminalLogger } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { waitForCluster, writeKubeconfig } from './cluster-wait.ts';
 import type { GlobalOptions } from './connect.ts';
+import { print } from './output.ts';
 import { rookeryVersion } from './version.ts';
 
 interface UpOptions extends GlobalOptions {
@@ -26,6 +27,7 @@ interface UpOptions extends GlobalOptions {
 
 const DEMO = 'demo';
 const START_PATIENCE_MS = 30_000;
+const STOPPED = Symbol('asked to stop');
 
 export async function up(options: UpOptions): Promise<void> {
   const config = loadConfig(process.env, { home: options.home, port: options.port, host: options.host });
@@ -46,9 +48,11 @@ async function serve(options: UpOptions, config: Config, home: Home): Promise<vo
   const plane = await ControlPlane.start({ config, log, metrics });
   const startedAt = new Date().toISOString();
   try {
-    const demo = options.demo ? await ensureDemo(plane, home) : undefined;
+    const demo = options.demo ? await Promise.race([stopped, ensureDemo(plane, home)]) : undefined;
+    if (demo === STOPPED) return;
     await writeState(home, { url: plane.url, startedAt, version: rookeryVersion() });
-    say(options, welcome(home, plane.url, demo), { running: true, url: plane.url, kubeconfig: home.kubeconfig, demo });
+    const facts = { running: true, url: plane.url, kubeconfig: home.kubeconfig, demo };
+    await say(options, welcome(home, plane.url, demo), facts);
     await stopped;
   } finally {
     await plane.close();
@@ -92,14 +96,14 @@ async function detach(options: UpOptions, home: Home): Promise<void> {
 }
 
 /** Resolves at the first Ctrl-C or TERM; a second one ends the process at once. */
-function stopSignal(): Promise<void> {
+function stopSignal(): Promise<typeof STOPPED> {
   return new Promise((resolve) => {
     let asked = false;
     const stop = () => {
       if (asked) process.exit(130);
       asked = true;
       process.stderr.write('\nstopping…\n');
-      resolve();
+      resolve(STOPPED);
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
@@ -139,6 +143,6 @@ function alreadyUp(home: Home, state: State): string {
   ].join('\n');
 }
 
-function say(options: UpOptions, text: string, value: unknown): void {
-  process.stdout.write(options.output === 'json' ? `${JSON.stringify(value)}\n` : `${text}\n`);
+function say(options: UpOptions, text: string, value: unknown): Promise<void> {
+  return print(options.output, value, () => `${text}\n`);
 }
