@@ -13,7 +13,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
-          include: ['test/{integration,crash,conformance,repository}/**/*.test.ts'],
+          include: ['test/{bed,integration,crash,conformance,repository}/**/*.test.ts'],
           testTimeout: 120_000,
           fileParallelism: false,
         },
