@@ -10,10 +10,11 @@ NPM_STAMP := node_modules/.package-lock.json
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
+# By content: a checkout that only touched them must not take node_modules away from whoever runs on it.
 $(NPM_STAMP): package.json package-lock.json .npmrc
-	tools/install-build-tools
-	npm ci --no-fund --no-audit
-	@touch $@
+	@sum=$$(sha256sum $^ | sha256sum); \
+	if [ -e $@ ] && [ "$$sum" = "$$(cat node_modules/.installed 2>/dev/null)" ]; then touch $@; exit; fi; \
+	tools/install-build-tools && npm ci --no-fund --no-audit && echo "$$sum" > node_modules/.installed && touch $@
 
 build: $(NPM_STAMP) ## compile src/ into dist/
 	node tools/build.mjs
