@@ -149,6 +149,12 @@ it('other verbs and subresources need their own right', async () => {
   await refused(admin.get('/metrics', { token: null }));
 });
 
+it('what is below a subresource is nothing', async () => {
+  const path = '/apis/apps/v1/namespaces/kube-system/deployments/none/scale/deeper';
+  const answer = await admin.get(path);
+  expect([answer.status, answer.json.message]).toEqual([404, 'the server could not find the requested resource']);
+});
+
 describe('bodies of verbs that store nothing are checked like any other', () => {
   const ACCOUNT = '/api/v1/namespaces/mine/serviceaccounts/default/token';
   const bodies = [

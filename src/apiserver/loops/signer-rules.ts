@@ -25,7 +25,7 @@ function apiClient({ organizations }: RequestedCertificate, usages: string[]): s
   const strange = usages.find((usage) => !allowed.includes(usage));
   if (strange) return `invalid usage for client certificate: ${strange}`;
   if (!usages.includes('client auth')) return 'missing required usage for client certificate: client auth';
-  // Admission refuses it too (CertificateSubjectRestriction); a signer must not depend on that.
+  // Upstream's admission refuses it when it is asked for (CertificateSubjectRestriction); here nothing is signed.
   if (organizations.includes('system:masters')) {
     return 'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed';
   }

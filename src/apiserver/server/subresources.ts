@@ -19,7 +19,8 @@ export async function serveSubresource(call: Call): Promise<void> {
   const { cluster, exchange, route, resource } = call;
   const { namespace, name } = route;
   const known = resource.subresources.find((s) => s.name === route.subresource);
-  if (!known || !name) throw unknownPath();
+  // Only a proxy has something below it.
+  if (!known || !name || (route.rest && route.subresource !== 'proxy')) throw unknownPath();
   if (!known.verbs.includes(route.verb)) throw methodNotAllowed();
   if (route.verb !== 'get') negotiate(exchange.header('accept'), EVERY_SHAPE);
   switch (route.subresource) {
