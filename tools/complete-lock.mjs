@@ -12,7 +12,12 @@ for (const [at, entry] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     const known = [`${at}/node_modules/${name}`, `node_modules/${name}`].some((path) => lock.packages[path]);
     if (known || !/^\d/.test(version)) continue;
-    lock.packages[`node_modules/${name}`] = { version, ...platform(name), ...(entry.dev ? { dev: true } : {}), optional: true };
+    lock.packages[`node_modules/${name}`] = {
+      version,
+      ...platform(name),
+      ...(entry.dev ? { dev: true } : {}),
+      optional: true,
+    };
     added++;
   }
 }
@@ -25,7 +30,8 @@ function platform(name) {
   const words = name.split('/').pop().split(/[-.]/);
   const os = SYSTEMS.filter((system) => words.includes(system));
   const cpu = PROCESSORS.filter((processor) => words.includes(processor));
-  const libc = words.includes('musl') || words.includes('musleabihf') ? ['musl'] : words.includes('gnu') ? ['glibc'] : [];
+  const libc =
+    words.includes('musl') || words.includes('musleabihf') ? ['musl'] : words.includes('gnu') ? ['glibc'] : [];
   return {
     ...(cpu.length ? { cpu } : {}),
     ...(libc.length ? { libc } : {}),
