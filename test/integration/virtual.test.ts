@@ -77,9 +77,9 @@ it('rolls out, updates, undoes, pauses, restarts and scales a Deployment', async
   await ok('rollout status deploy/web --timeout=20s');
   await ok('scale deploy/web --replicas=5');
   await ok('wait --for=jsonpath={.status.availableReplicas}=5 deploy/web --timeout=20s');
-  const described = await ok('describe deploy web');
+  // Events come behind what they comment on.
+  const described = await eventually('describe deploy web', /Scaled up replica set web-\w+ from 3 to 5/);
   expect(described).toMatch(/Progressing +True +NewReplicaSetAvailable/);
-  expect(described).toMatch(/Scaled up replica set web-\w+ from 3 to 5/);
   const pods = await ok('get pods -l app=web -o wide --no-headers');
   expect(pods).toMatch(/10\.244\.0\.\d+ +demo-node-0/);
   expect(pods).toMatch(/10\.244\.1\.\d+ +demo-node-1/);

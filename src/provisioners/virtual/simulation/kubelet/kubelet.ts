@@ -21,7 +21,8 @@ export const COMPONENT = 'kubelet';
 
 export const kubelet: Controller = {
   name: COMPONENT,
-  concurrency: 10,
+  // Few at a time: each takes milliseconds, and others want their turn.
+  concurrency: 4,
   on: {
     [PODS]: function* (change) {
       // Pods without a node are nobody's yet.

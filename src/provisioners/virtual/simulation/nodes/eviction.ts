@@ -85,9 +85,8 @@ export const podGc: Controller = {
   async reconcile(world, namespace, name, again) {
     const pod = world.cache.get(PODS, namespace, name);
     if (!pod?.spec.nodeName || world.cache.get(NODES, '', pod.spec.nodeName)) return;
-    const fresh = pod.status?.startTime
-      ? 0
-      : left(world, '', pod.metadata.creationTimestamp ?? undefined, QUARANTINE_MS);
+    const waits = !pod.status?.startTime && !isDeleting(pod);
+    const fresh = waits ? left(world, '', pod.metadata.creationTimestamp ?? undefined, QUARANTINE_MS) : 0;
     if (fresh > 0) return again(fresh);
     const status = isFinished(pod) ? pod.status : { ...pod.status, phase: 'Failed' };
     const message = 'PodGC: node no longer exists';

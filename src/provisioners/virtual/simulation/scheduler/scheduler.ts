@@ -23,7 +23,7 @@ const MANAGER = 'kube-scheduler';
 const ALL = ['/'];
 /** Of one round; then others get their turn and the nodes are looked at anew. */
 const ROUND = 200;
-const SLICE_MS = 10;
+const SLICE_MS = 5;
 
 /** Uids of pods that fit nowhere as things are. Losing it costs one more look. */
 const PARKED = Symbol('parked');

@@ -3,7 +3,7 @@
  */
 import { turn } from '../../../../apiserver/loops/loop.ts';
 
-const MOST = 10;
+const MOST = 4;
 
 /** One, two, four, … as long as all succeed: no flood of refusals when the first is refused. */
 export async function slowStart(
