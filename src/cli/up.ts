@@ -1,6 +1,6 @@
 /** `rookery up`: the control plane in this terminal, or left running in the background. */
 import { spawn } from 'node:child_process';
-import { fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
@@ -13,6 +13,7 @@ import { RookeryError } from '../errors.ts';
 import { requestVirtualCluster } from '../provisioners/virtual/manifests.ts';
 import { jsonLogger, terminalLogger } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
+import { writePrivate } from '../vault/files.ts';
 import { waitForCluster, writeKubeconfig } from './cluster-wait.ts';
 import type { GlobalOptions } from './connect.ts';
 import { print } from './output.ts';
@@ -48,6 +49,7 @@ async function serve(options: UpOptions, config: Config, home: Home): Promise<vo
   const plane = await ControlPlane.start({ config, log, metrics });
   const startedAt = new Date().toISOString();
   try {
+    await refreshKubeconfigs(plane, home);
     const demo = options.demo ? await Promise.race([stopped, ensureDemo(plane, home)]) : undefined;
     if (demo === STOPPED) return;
     await writeState(home, { url: plane.url, startedAt, version: rookeryVersion() });
@@ -57,6 +59,17 @@ async function serve(options: UpOptions, config: Config, home: Home): Promise<vo
   } finally {
     await plane.close();
     await removeState(home);
+  }
+}
+
+/** Files written for another port would lead nowhere: those of clusters that are still here are written again. */
+async function refreshKubeconfigs(plane: ControlPlane, home: Home): Promise<void> {
+  const folder = dirname(home.clusterKubeconfig(''));
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  for (const name of files.map((file) => file.replace(/\.kubeconfig$/, ''))) {
+    const file = home.clusterKubeconfig(name);
+    if (!plane.clusters.has(name) || readFileSync(file, 'utf8').includes(plane.urlOf(name))) continue;
+    await writePrivate(file, await plane.kubeconfig(name));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Starting where it does not work, stopping before it does, twice at once: a sentence, and nothing left behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -71,6 +71,17 @@ it('names what is wrong with the place it was given', async () => {
   expect(code).toBe(1);
   expect(out).toContain('--home');
   expect(out).not.toContain('bug');
+});
+
+it('kubeconfigs follow when it comes back at another port', async () => {
+  const server = () => /server: "(.*)"/.exec(readFileSync(join(home, 'clusters', 'demo.kubeconfig'), 'utf8'))?.[1];
+  await run('up', '-d', '--port', '0');
+  const before = server();
+  await run('down');
+  await run('up', '-d', '--port', '0');
+  const { url } = JSON.parse((await run('status', '-o', 'json')).out);
+  expect(server()).toBe(`${url}/clusters/demo`);
+  expect(server()).not.toBe(before);
 });
 
 it('speaks YAML where it was asked to', async () => {
