@@ -94,3 +94,19 @@ it('removes a tenant that a crash left without an owner', async () => {
   await waitForGone(store, virtualClusters, KEY, { timeoutMs: 5000 });
   expect(tenants.names()).toEqual([]);
 });
+
+it('leaves a paused one alone, also when it is deleted', async () => {
+  const { uid } = (await made()).metadata;
+  await ready('True');
+  const pause = (value: string | null) => ({
+    type: 'merge' as const,
+    body: { metadata: { annotations: { 'cluster.x-k8s.io/paused': value } } },
+  });
+  await store.patch(virtualClusters, KEY, pause(''));
+  await store.delete(virtualClusters, KEY);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(tenants.all.get('dev')).toBe(uid);
+  await store.patch(virtualClusters, KEY, pause(null));
+  await waitForGone(store, virtualClusters, KEY, { timeoutMs: 5000 });
+  expect(tenants.names()).toEqual([]);
+});

@@ -45,15 +45,16 @@ export function virtualClusterController(store: ObjectStore, tenants: Tenants): 
       const found = await store.get(virtualClusters, key, { signal }).catch(ignoreNotFound);
       if (!found) return;
       const tenant = tenantName(key.namespace ?? '', key.name);
+      const cluster = await ownerCluster(store, found, signal);
+      const paused = isPaused(found, cluster);
       if (isDeleting(found)) {
+        if (paused) return;
         // Not another object's that came later; without an owner it is what a crash left half made.
         const owner = await tenants.owner(tenant);
         if (owner === undefined || owner === found.metadata.uid) await tenants.remove(tenant);
         await removeFinalizer(store, virtualClusters, found, FINALIZER, signal);
         return;
       }
-      const cluster = await ownerCluster(store, found, signal);
-      const paused = isPaused(found, cluster);
       // Intent before effect: the finalizer is stored before there is anything to clean up.
       const object = paused ? found : await ensureFinalizer(store, virtualClusters, found, FINALIZER, signal);
       const helper = new PatchHelper(store, virtualClusters, object);

@@ -63,3 +63,14 @@ it('metrics of the process are not for tenants', async () => {
   const answer = await (await server.http('curious')).get('/metrics');
   expect([answer.status, answer.text]).toEqual([200, '']);
 });
+
+it('a store that cannot serve is 503 with a time to come back, and keeps its path to itself', async () => {
+  const http = await server.http('closing');
+  const cluster = await server.clusters.get('closing');
+  await cluster?.store.close();
+  const answer = await http.get('/api/v1/namespaces/default/configmaps/a');
+  expect(answer).toMatchObject({ status: 503, json: { reason: 'ServiceUnavailable' } });
+  expect(answer.text).not.toContain(server.folder);
+  await server.clusters.drop('closing');
+  server.errors.length = 0;
+});

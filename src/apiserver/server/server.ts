@@ -12,6 +12,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { RookeryError } from '../../errors.ts';
 import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Clusters, ROOT } from '../clusters.ts';
@@ -162,7 +163,8 @@ export class ApiServer {
     response: ServerResponse | Http2ServerResponse,
     error: unknown,
   ): Promise<void> {
-    const failure = error instanceof ApiError ? error : internalError(error);
+    const failure =
+      error instanceof ApiError ? error : error instanceof RookeryError && error.retry ? busy() : internalError(error);
     if (!(error instanceof ApiError)) {
       this.#options.onError?.(error, { method: exchange?.method ?? '', path: exchange?.path ?? '' });
     }
@@ -195,6 +197,13 @@ export class ApiServer {
     }
     return certificate ?? undefined;
   }
+}
+
+/** The store is closed, full or taken: it passes, and its details (paths) are for our log. */
+function busy(): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', 'the cluster cannot do this right now, try again in a moment', {
+    retryAfterSeconds: 1,
+  });
 }
 
 function starting(): ApiError {
