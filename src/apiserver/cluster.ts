@@ -49,7 +49,7 @@ export class Cluster implements ClusterContext {
   readonly admission: readonly AdmissionPlugin[];
   readonly authenticator: Authenticator;
   readonly tokens: ServiceAccountTokens;
-  readonly serviceAccountKeys: ServiceAccountKey[];
+  #serviceAccountKeys: ServiceAccountKey[] | undefined;
   readonly credentials: ClusterCredentials;
   readonly operations: Operations;
   readonly clock: Clock;
@@ -78,12 +78,14 @@ export class Cluster implements ClusterContext {
     this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
     this.authorizer = new RbacAuthorizer(this.store);
     this.admission = [...builtinPlugins(), certificateAdmission(this.authorizer)];
-    this.serviceAccountKeys = [loadServiceAccountKey(this.credentials.serviceAccountKey)];
+    const cluster = this;
     this.tokens = new ServiceAccountTokens({
       store: this.store,
       clock,
       random,
-      keys: this.serviceAccountKeys,
+      get keys() {
+        return cluster.serviceAccountKeys;
+      },
       issuer: ISSUER,
       audiences: [ISSUER],
     });
@@ -103,6 +105,12 @@ export class Cluster implements ClusterContext {
     const loops = { ...this, rootCa: options.serverCa, signer };
     this.#stops.push(() => crds.stop(), startLoops(loops));
     for (const start of options.loops ?? []) this.#stops.push(start(loops));
+  }
+
+  /** Made when the first token is issued or checked: most clusters never see one. */
+  get serviceAccountKeys(): ServiceAccountKey[] {
+    this.#serviceAccountKeys ??= [loadServiceAccountKey(this.credentials.serviceAccountKey)];
+    return this.#serviceAccountKeys;
   }
 
   async close(): Promise<void> {
