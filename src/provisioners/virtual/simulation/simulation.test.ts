@@ -19,6 +19,7 @@ it('goes on where it stopped, and makes nothing twice', async () => {
     const status = found?.status;
     return (
       status?.observedGeneration === found?.metadata.generation &&
+      status?.updatedReplicas === 5 &&
       status?.availableReplicas === 5 &&
       status?.replicas === 5
     );
