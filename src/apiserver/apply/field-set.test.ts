@@ -133,3 +133,16 @@ describe('set algebra', () => {
     );
   });
 });
+
+it('a union that adds nothing and a difference that takes nothing are the set itself', () => {
+  const set = setOf(['f:data'], ['f:data', 'f:a'], ['f:data', 'f:b']);
+  expect(union(set, setOf(['f:data', 'f:a']))).toBe(set);
+  expect(difference(set, setOf(['f:data', 'f:c']))).toBe(set);
+});
+
+it('a node loses what is below it, or itself, and keeps the other', () => {
+  const set = setOf(['f:data'], ['f:data', 'f:a']);
+  expect(difference(set, setOf(['f:data', 'f:a']))).toEqual({ 'f:data': {} });
+  expect(difference(set, setOf(['f:data']))).toEqual({ 'f:data': { 'f:a': {} } });
+  expect(difference(setOf(['f:data', 'f:a']), setOf(['f:data', 'f:a']))).toEqual({});
+});

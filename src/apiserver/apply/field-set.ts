@@ -17,6 +17,8 @@ export const LEAF: FieldSet = Object.freeze({});
 const SELF = '.';
 
 export function isEmpty(set: FieldSet): boolean {
+  // Asking a large object for its first key lists them all.
+  if (set[SELF] !== undefined) return false;
   for (const _ in set) return false;
   return true;
 }
@@ -89,27 +91,32 @@ export function setOf(...paths: string[][]): FieldSet {
   return set;
 }
 
+/** Returns `a` itself when `b` adds nothing; with one large set and one small, the large one best comes first. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmpty(b)) return a;
   if (isEmpty(a)) return b;
-  const out: FieldSet = { ...a };
+  let out: FieldSet | undefined;
   for (const element in b) {
     if (element === SELF) continue;
     const right = b[element] as FieldSet;
-    const left = out[element];
-    out[element] = left ? unionNodes(left, right) : right;
+    const left = a[element];
+    const both = left ? unionNodes(left, right) : right;
+    if (both === left) continue;
+    out ??= { ...a };
+    out[element] = both;
   }
-  return out;
+  return out ?? a;
 }
 
 function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
-  if (isEmpty(a)) return isMember(b) ? b : { [SELF]: LEAF, ...b };
   if (isEmpty(b)) return isMember(a) ? a : { [SELF]: LEAF, ...a };
+  if (isEmpty(a)) return isMember(b) ? b : { [SELF]: LEAF, ...b };
   const out = union(a, b);
   return b[SELF] && !out[SELF] ? { [SELF]: LEAF, ...out } : out;
 }
 
+/** Walks along `a`: the smaller set best comes first. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const out: FieldSet = {};
   for (const element in a) {
@@ -117,6 +124,10 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
     const left = a[element] as FieldSet;
     const right = b[element];
     if (!right) continue;
+    if (isEmpty(left)) {
+      if (isMember(right)) out[element] = LEAF;
+      continue;
+    }
     const kept = node(isMember(left) && isMember(right), intersection(left, right));
     if (kept) out[element] = kept;
   }
@@ -146,14 +157,26 @@ function subtract(a: FieldSet, b: FieldSet, recursive: boolean): FieldSet {
     if (!(gone && recursive)) {
       const children = subtract(left, right, recursive);
       if (children === left && !(gone && isMember(left))) continue;
-      const { [SELF]: _, ...bare } = children;
-      kept = node(isMember(left) && !gone, bare);
+      kept = isMember(left) && !gone ? member(children) : bare(children);
     }
     out ??= { ...a };
     if (kept) out[element] = kept;
     else delete out[element];
   }
   return out ?? a;
+}
+
+/** A node that is a member and says so, in its shortest form. */
+function member(node: FieldSet): FieldSet {
+  return hasChildren(node) ? node : LEAF;
+}
+
+/** What is below a node, without the node itself; absent when that is nothing. */
+function bare(node: FieldSet): FieldSet | undefined {
+  if (!hasChildren(node)) return undefined;
+  if (node[SELF] === undefined) return node;
+  const { [SELF]: _, ...children } = node;
+  return children;
 }
 
 /** Only the members without members below them. */

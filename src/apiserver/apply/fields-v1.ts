@@ -1,5 +1,5 @@
 /** fieldsV1 in and out: clients may send anything, and what is stored is written in one canonical order. */
-import { type FieldSet, hasChildren, LEAF } from './field-set.ts';
+import { type FieldSet, hasChildren, isEmpty, LEAF } from './field-set.ts';
 import { canonicalElement } from './path-element.ts';
 
 /** A set from fieldsV1 that came from outside. Throws when it is none. Returns the input itself when it is canonical. */
@@ -55,7 +55,7 @@ export function sortFieldsV1(set: FieldSet): FieldSet {
   for (let i = 0; i < elements.length; i++) {
     const element = elements[i] as string;
     const child = set[element] as FieldSet;
-    const sorted = child === LEAF ? child : sortFieldsV1(child);
+    const sorted = isEmpty(child) ? child : sortFieldsV1(child);
     if (!out && sorted !== child) {
       out = {};
       for (let j = 0; j < i; j++) out[elements[j] as string] = set[elements[j] as string] as FieldSet;

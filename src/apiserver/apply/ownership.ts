@@ -46,7 +46,7 @@ export function transfer(managers: Managers, change: Change, self: string, force
       theirs = comparedAt(manager.apiVersion, change);
       comparisons.set(manager.apiVersion, theirs);
     }
-    const taken = union(intersection(manager.set, theirs.modified), intersection(manager.set, theirs.added));
+    const taken = union(intersection(theirs.modified, manager.set), intersection(theirs.added, manager.set));
     if (!isEmpty(taken)) conflicts.set(id, taken);
     if (!isEmpty(theirs.removed)) removals.set(id, theirs.removed);
   }

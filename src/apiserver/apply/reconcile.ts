@@ -3,7 +3,7 @@
  * whoever owned parts of it owns the whole (structured-merge-diff typed/reconcile_schema.go).
  */
 import { type FieldSet, hasChildren, isEmpty, LEAF } from './field-set.ts';
-import type { Type } from './type.ts';
+import type { MapType, Type } from './type.ts';
 import { NOTHING } from './type.ts';
 import { childType } from './value.ts';
 
@@ -18,6 +18,7 @@ function reconcileNode(type: Type, node: FieldSet, whole: boolean): FieldSet | u
   if (map) {
     if (map.deduced) return undefined;
     if (map.atomic) return !whole && hasChildren(node) ? LEAF : undefined;
+    if (isPlain(map)) return undefined;
     return visit(node, (element) =>
       element.startsWith('f:') ? childType(map, element.slice(2)) : (map.element ?? NOTHING),
     );
@@ -25,6 +26,11 @@ function reconcileNode(type: Type, node: FieldSet, whole: boolean): FieldSet | u
   if (type.scalar || !list) return undefined;
   if (!list.associative) return whole ? undefined : LEAF;
   return visit(node, () => list.item);
+}
+
+/** A map of scalars, such as labels or data: nothing below a key can have changed. */
+function isPlain({ fields, element }: MapType): boolean {
+  return fields.size === 0 && !element?.map && !element?.list;
 }
 
 function visit(node: FieldSet, typeAt: (element: string) => Type): FieldSet | undefined {

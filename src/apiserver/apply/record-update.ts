@@ -76,7 +76,7 @@ export function recordOwner(
   const self = { name: name || 'unknown', operation: 'Update' as const, apiVersion, subresource };
   const id = managerId(self);
   const previous = managers.get(id)?.set;
-  managers.set(id, { ...self, time: formatTime(now), set: previous ? union(taken, previous) : taken });
+  managers.set(id, { ...self, time: formatTime(now), set: previous ? union(previous, taken) : taken });
 }
 
 /** Nobody owns managedFields, and comparing them would be most of the work. */

@@ -14,23 +14,25 @@ function base64Size(text: string): number {
 }
 
 function validateKeys(map: Any, path: string): FieldError[] {
-  return Object.keys(map ?? {}).flatMap((key) =>
-    configMapKey(key).map((text) => field.invalid(`${path}[${key}]`, key, text)),
-  );
+  const errors: FieldError[] = [];
+  for (const key in map) {
+    for (const text of configMapKey(key)) errors.push(field.invalid(`${path}[${key}]`, key, text));
+  }
+  return errors;
 }
 
 export function validateConfigMap(object: Any): FieldError[] {
   const { data = {}, binaryData = {} } = object;
   const errors = validateKeys(data, 'data');
-  for (const key of Object.keys(data ?? {})) {
-    if (binaryData && Object.hasOwn(binaryData, key)) {
+  for (const key in binaryData) {
+    if (data && Object.hasOwn(data, key)) {
       errors.push(field.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'));
     }
   }
   errors.push(...validateKeys(binaryData, 'binaryData'));
   let size = 0;
-  for (const value of Object.values<string>(data ?? {})) size += byteLength(value ?? '');
-  for (const value of Object.values<string>(binaryData ?? {})) size += base64Size(value ?? '');
+  for (const key in data) size += byteLength(data[key] ?? '');
+  for (const key in binaryData) size += base64Size(binaryData[key] ?? '');
   if (size > MAX_SIZE) errors.push(field.tooLong('[]', MAX_SIZE));
   return errors;
 }
@@ -85,7 +87,7 @@ function validateJson(text: string, path: string): FieldError[] {
 export function validateSecret(object: Any): FieldError[] {
   const errors = validateKeys(object.data, 'data');
   let size = 0;
-  for (const value of Object.values<string>(object.data ?? {})) size += base64Size(value ?? '');
+  for (const key in object.data) size += base64Size(object.data[key] ?? '');
   if (size > MAX_SIZE) errors.push(field.tooLong('data', MAX_SIZE));
   return [...errors, ...validateType(object)];
 }

@@ -2,17 +2,21 @@
  * Whether a write would change anything. As in Kubernetes, the order of keys does not count, and neither do the
  * timestamps of managedFields: a controller that applies the same thing again must not wake everyone up.
  */
+import type { KubeObject } from '../../api/object.ts';
 import type { Stored } from './store.ts';
 
-/** `json` carries the resource version of `stored`. */
-export function same(stored: Stored, json: string): boolean {
+/** `json` is the text of `object`; both carry the resource version of `stored`. */
+export function same(stored: Stored, object: KubeObject, json: string): boolean {
   if (stored.json === json) return true;
   // Reordered keys and other timestamps leave the length as it is; most real changes do not get past this.
   if (stored.json.length !== json.length) return false;
-  return equal(stored.object(), JSON.parse(json), 0);
+  return equal(stored.object(), object, 0);
 }
 
-/** Where in the object: 0 root, 1 metadata, 2 managedFields, 3 one of its entries, -1 elsewhere. */
+/**
+ * What is undefined in `b` is absent from its text. `place`: 0 root, 1 metadata, 2 managedFields, 3 one of its entries,
+ * -1 elsewhere.
+ */
 function equal(a: unknown, b: unknown, place: number): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -23,13 +27,15 @@ function equal(a: unknown, b: unknown, place: number): boolean {
   if (Array.isArray(b)) return false;
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => {
-    if (!Object.hasOwn(right, key)) return false;
-    if (place === 3 && key === 'time') return true;
-    return equal(left[key], right[key], inner(place, key));
-  });
+  let more = 0;
+  for (const key in right) if (right[key] !== undefined) more++;
+  for (const key in left) {
+    if (!Object.hasOwn(right, key) || right[key] === undefined) return false;
+    more--;
+    if (place === 3 && key === 'time') continue;
+    if (!equal(left[key], right[key], inner(place, key))) return false;
+  }
+  return more === 0;
 }
 
 function inner(place: number, key: string): number {

@@ -45,9 +45,9 @@ export class LogTransaction implements Transaction {
     return this.#try(() => {
       const previous = this.#newest(key);
       const text = new Text(object);
-      if (previous && same(previous, text.at(previous.rv))) {
+      if (previous) {
         object.metadata.resourceVersion = String(previous.rv);
-        return previous;
+        if (same(previous, object, text.at(previous.rv))) return previous;
       }
       const rv = this.#rv + 1;
       const current = this.#log.put(key, rv, previous, text.at(rv));
