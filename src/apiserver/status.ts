@@ -3,20 +3,9 @@
  * API (clients branch on them), and so are the message texts.
  */
 
-export interface StatusCause {
-  reason?: string;
-  message?: string;
-  field?: string;
-}
+import type { StatusCause, StatusDetails } from '../api/status.ts';
 
-export interface StatusDetails {
-  name?: string;
-  group?: string;
-  kind?: string;
-  uid?: string;
-  causes?: StatusCause[];
-  retryAfterSeconds?: number;
-}
+export type { StatusCause, StatusDetails };
 
 export interface Status {
   kind: 'Status';

@@ -3,20 +3,9 @@
  * no `Status` gets one made from the HTTP code, so callers never look at text.
  */
 
-export interface StatusCause {
-  reason?: string;
-  message?: string;
-  field?: string;
-}
+import type { StatusCause, StatusDetails } from '../api/status.ts';
 
-export interface StatusDetails {
-  name?: string;
-  group?: string;
-  kind?: string;
-  uid?: string;
-  causes?: StatusCause[];
-  retryAfterSeconds?: number;
-}
+export type { StatusCause, StatusDetails };
 
 export interface KubeStatus {
   kind?: string;
