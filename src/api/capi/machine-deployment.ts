@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { conditions, intOrString, labelSelector, observedGeneration, replicas, time } from '../fields.ts';
+import { intOrString, time } from '../fields.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
 import { CAPI } from './capi.ts';
-import { deletionOrder } from './machine-set.ts';
-import { clusterName, machineTemplate } from './machine-spec.ts';
+import { poolExample, poolScale, poolSpec, poolStatus } from './machine-pool.ts';
 
 const rollout = z.object({
   after: time('Roll out again after this time, even if nothing changed.').optional(),
@@ -33,43 +32,25 @@ export const machineDeployment = defineKind({
     'A MachineDeployment keeps a number of equal Machines and rolls changes out to them, MachineSet by MachineSet.',
   spec: z
     .object({
-      clusterName,
-      replicas: replicas('How many machines there shall be.').optional(),
-      selector: labelSelector.describe('Which machines belong to it; must match the labels of the template.'),
-      template: machineTemplate.describe('What its machines look like.'),
+      ...poolSpec,
       paused: z.boolean().optional().describe('Leave it alone.'),
       rollout: rollout.optional().describe('How changes are rolled out.'),
-      machineNaming: z
-        .object({ template: z.string().min(1).max(256).optional().describe('Go template for machine names.') })
-        .optional()
-        .describe('How machines are named.'),
       remediation: z
         .object({ maxInFlight: intOrString('How many unhealthy machines are replaced at once.').optional() })
         .optional()
         .describe('How unhealthy machines are replaced.'),
-      deletion: deletionOrder,
     })
     .describe('What the deployment shall be.'),
   status: z
     .object({
-      observedGeneration,
-      selector: z.string().max(4096).optional().describe('The selector as text, for autoscalers.'),
-      replicas: replicas('How many machines there are.').optional(),
-      readyReplicas: replicas('How many are ready.').optional(),
-      availableReplicas: replicas('How many are available.').optional(),
-      upToDateReplicas: replicas('How many are up to date.').optional(),
+      ...poolStatus,
       phase: z
         .enum(['Running', 'ScalingUp', 'ScalingDown', 'Failed', 'Unknown'])
         .optional()
         .describe('What it is doing.'),
-      conditions,
     })
     .describe('What the deployment is.'),
-  scale: {
-    specReplicasPath: '.spec.replicas',
-    statusReplicasPath: '.status.replicas',
-    labelSelectorPath: '.status.selector',
-  },
+  scale: poolScale,
   columns: [
     { name: 'Cluster', jsonPath: '.spec.clusterName' },
     { name: 'Available', jsonPath: `.status.conditions[?(@.type=="Available")].status` },
@@ -87,33 +68,13 @@ metadata:
   name: demo-workers
   namespace: default
 spec:
-  clusterName: demo
-  replicas: 2
   rollout:
     strategy:
       type: RollingUpdate
       rollingUpdate:
         maxSurge: 1
         maxUnavailable: 25%
-  selector:
-    matchLabels:
-      pool: workers
-  template:
-    metadata:
-      labels:
-        pool: workers
-    spec:
-      clusterName: demo
-      bootstrap:
-        configRef:
-          apiGroup: bootstrap.cluster.x-k8s.io
-          kind: RookeryBootstrapTemplate
-          name: workers
-      infrastructureRef:
-        apiGroup: infrastructure.cluster.x-k8s.io
-        kind: HostMachineTemplate
-        name: workers
-`,
+${poolExample}`,
 });
 
 export type MachineDeployment = ObjectOf<typeof machineDeployment>;
