@@ -19,6 +19,8 @@ export interface WriteOptions {
   warnings?: string[];
   /** Paths of keys that stood twice in the body, for field validation. */
   duplicates?: string[];
+  /** Of the body, in bytes: a large one is worked on in several turns of the event loop. */
+  size?: number;
 }
 
 export interface Patch {

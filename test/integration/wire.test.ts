@@ -114,6 +114,20 @@ describe('protocols', () => {
     await http.delete(`${MAPS}/large`);
   });
 
+  it('takes large objects, of which writers at the same time lose none of each other', async () => {
+    const text = 'x'.repeat(200_000);
+    const created = await http.post(MAPS, configMap('large', { text }));
+    expect(created.status).toBe(201);
+    const same = { ...created.json, data: { text, more: 'yes' } };
+    const puts = await Promise.all(
+      [1, 2, 3].map((n) => http.put(`${MAPS}/large`, { ...same, data: { ...same.data, n: `${n}` } })),
+    );
+    expect(puts.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    await Promise.all(['a', 'b', 'c'].map((key) => http.patch(`${MAPS}/large`, 'merge', { data: { [key]: key } })));
+    const { data } = (await http.get(`${MAPS}/large`)).json;
+    expect(data).toMatchObject({ text, more: 'yes', a: 'a', b: 'b', c: 'c' });
+  });
+
   it('never lets a cache keep an object', async () => {
     expect((await http.get(`${MAPS}/http2`)).headers['cache-control']).toBe('no-cache, private');
   });

@@ -1,6 +1,7 @@
 /** Request bodies: JSON, YAML and protobuf become plain values; whatever cannot be read is a 400, never a crash. */
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
+import { breathe } from '../turns.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 
 /** As upstream: 3 MiB. */
@@ -40,7 +41,7 @@ export async function decodeObject(body: Buffer, contentType: string | undefined
   }
 }
 
-export function decodeJson(body: Buffer): Decoded {
+export async function decodeJson(body: Buffer): Promise<Decoded> {
   const text = utf8(body);
   let value: unknown;
   try {
@@ -48,15 +49,22 @@ export function decodeJson(body: Buffer): Decoded {
   } catch (error) {
     throw badRequest(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }
+  return checked(value, text);
+}
+
+async function checked(value: unknown, text: string): Promise<Decoded> {
+  await breathe(text.length);
   checkDepth(value, 0);
-  return { value, duplicates: duplicateKeys(text) };
+  const duplicates = duplicateKeys(text);
+  await breathe(text.length);
+  return { value, duplicates };
 }
 
 /** YAML 1.1 as Kubernetes reads it (`yes` is a boolean), one document, no alias bombs. Loaded when first needed. */
 export async function decodeYaml(body: Buffer): Promise<Decoded> {
   const text = utf8(body);
   const json = quickJson(text);
-  if (json) return json;
+  if (json !== undefined) return checked(json, text);
   const { Composer, Parser } = await import('yaml');
   const tokens = [...new Parser().parse(text)];
   // Composing recurses: so deep that the stack runs out inside of a RegExp, it takes the whole process with it.
@@ -76,16 +84,13 @@ export async function decodeYaml(body: Buffer): Promise<Decoded> {
 }
 
 /** Most clients send JSON and call it YAML, which it is; reading it as what it is is faster by far. */
-function quickJson(text: string): Decoded | undefined {
+function quickJson(text: string): unknown {
   if (!text.startsWith('{')) return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-  checkDepth(value, 0);
-  return { value, duplicates: duplicateKeys(text) };
 }
 
 /** Without recursion: this is what keeps others from it. */

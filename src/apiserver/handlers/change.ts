@@ -4,6 +4,7 @@ import { commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
+import { breathe } from '../turns.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
 import { beforeUpdate, bumpGeneration, checkUpdatePreconditions } from './metadata.ts';
@@ -27,7 +28,9 @@ export async function change(
     const stored = context.store.get(key);
     if (!stored) return undefined;
     const live = served(resource, stored);
-    const { object, options } = revise(live);
+    await breathe(stored.json.length);
+    const { object, options } = sized(revise(live), stored.json.length);
+    await breathe(options.size);
     checkUpdatePreconditions(resource, object, live);
     beforeUpdate(object, live);
     const draft: Draft = { resource, namespace, object, live, options };
@@ -40,18 +43,28 @@ export async function change(
       resource.strategy.prepareUpdate?.(draft.object, live, writeContext(context, options));
     }
     bumpGeneration(resource, draft.object, live);
+    await breathe(options.size);
     await settle(context, draft, attributes);
     const result = await committed(context.store, options.dryRun, (tx) => {
       const now = tx.get(key);
       if (!now || now.rv !== stored.rv) return RACE;
       commit(tx, attributes, context.admission);
-      if (!isFinished(draft.object)) return served(resource, tx.put(key, toStored(resource, draft.object)));
+      if (!isFinished(draft.object)) return tx.put(key, toStored(resource, draft.object));
       const removed = tx.delete(key);
       draft.object.metadata.resourceVersion = String(removed?.rv ?? stored.rv);
-      return draft.object;
+      return undefined;
     });
-    if (result !== RACE) return options.dryRun ? unwritten(result, stored.rv) : result;
+    if (result === RACE) continue;
+    await breathe(options.size);
+    const written = result ? served(resource, result) : draft.object;
+    await breathe(options.size);
+    return options.dryRun ? unwritten(written, stored.rv) : written;
   }
+}
+
+/** A small patch of a large object is much work, too. */
+function sized({ object, options }: ReturnType<Revise>, stored: number): ReturnType<Revise> {
+  return { object, options: { ...options, size: Math.max(options.size ?? 0, stored) } };
 }
 
 /**

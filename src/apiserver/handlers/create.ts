@@ -7,6 +7,7 @@ import { clone } from '../json.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { ApiError, alreadyExists } from '../status.ts';
+import { breathe } from '../turns.ts';
 import { checkKind, conform } from './conform.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
@@ -25,6 +26,7 @@ export async function create(
 ): Promise<KubeObject> {
   checkKind(resource, object);
   conform(resource, object, options, options.duplicates);
+  await breathe(options.size);
   return createConformed(context, resource, namespace, object, options);
 }
 
@@ -66,16 +68,19 @@ async function createConformed(
     if (base) draft.object.metadata.name = generatedName(context, base);
     const attributes = attributesOf(context, draft, 'CREATE');
     await mutate(context, draft, attributes);
+    await breathe(options.size);
     resource.strategy.prepareCreate?.(draft.object, writeContext(context, options));
     await settle(context, draft, attributes);
     const key = keyOf(resource, namespace, draft.object.metadata.name ?? '');
     try {
-      const created = await committed(context.store, options.dryRun, (tx) => {
+      const stored = await committed(context.store, options.dryRun, (tx) => {
         if (tx.get(key)) throw alreadyExists(subjectOf(resource, key.name));
         commit(tx, attributes, context.admission);
-        const stored = tx.put(key, toStored(resource, draft.object));
-        return served(resource, stored);
+        return tx.put(key, toStored(resource, draft.object));
       });
+      await breathe(options.size);
+      const created = served(resource, stored);
+      await breathe(options.size);
       return options.dryRun ? unwritten(created) : created;
     } catch (error) {
       const taken = error instanceof ApiError && error.reason === 'AlreadyExists';

@@ -11,6 +11,7 @@ import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource, WriteContext } from '../resource.ts';
 import { type FieldError, invalid } from '../status.ts';
+import { breathe } from '../turns.ts';
 import { servedApiVersion } from './stored-form.ts';
 
 export interface Draft {
@@ -71,6 +72,7 @@ export async function mutate(context: ClusterContext, draft: Draft, attributes: 
 export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
   const { resource, live, options } = draft;
   if (live && (!options.subresource || options.subresource === 'status')) own(context, draft);
+  await breathe(options.size);
   const errors = validate(draft);
   if (errors.length > 0) {
     throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);

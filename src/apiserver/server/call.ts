@@ -33,8 +33,9 @@ export interface Call {
 export async function readWrite(call: Call): Promise<{ object: KubeObject; options: WriteOptions }> {
   const { exchange } = call;
   const options = writeOptions(call);
-  const { value, duplicates } = await decodeObject(await exchange.body(), exchange.header('content-type'));
-  return { object: asObject(value), options: { ...options, duplicates } };
+  const body = await exchange.body();
+  const { value, duplicates } = await decodeObject(body, exchange.header('content-type'));
+  return { object: asObject(value), options: { ...options, duplicates, size: body.length } };
 }
 
 /** The body of a verb that stores no object of its own: of the kind it has to be, its fields of the right types. */
@@ -76,11 +77,11 @@ export async function readPatch(call: Call): Promise<{ patch: Patch; options: Wr
     throw invalid('meta.k8s.io', 'PatchOptions', '', [field.required('fieldManager', 'is required for apply patch')]);
   }
   const body = await exchange.body();
-  const { value, duplicates } = type === 'apply' ? await decodeYaml(body) : decodeJson(body);
+  const { value, duplicates } = type === 'apply' ? await decodeYaml(body) : await decodeJson(body);
   if (type !== 'json') asObject(value);
   return {
     patch: { type, body: value, force: force !== null && force !== 'false' },
-    options: { ...options, duplicates },
+    options: { ...options, duplicates, size: body.length },
   };
 }
 
