@@ -30,3 +30,20 @@ test('JSON that is called YAML is read like JSON', async () => {
   expect(await decodeObject(Buffer.from(twice), 'application/yaml')).toEqual(json);
   expect(json).toEqual({ value: { a: 2 }, duplicates: ['a'] });
 });
+
+test('real YAML of many keys leaves the event loop to others, too, and comes out whole', async () => {
+  const count = 20_000;
+  const text = `kind: ConfigMap\ndata:\n${Array.from({ length: count }, (_, i) => `  key-${i}: "${i}"\n`).join('')}`;
+  expect(await turnsOf(text, 'application/yaml')).toBeGreaterThan(4);
+  const { value, duplicates } = await decodeObject(Buffer.from(`${text}  key-7: again\n`), 'application/yaml');
+  const { data } = value as { data: Record<string, string> };
+  expect(Object.keys(data)).toHaveLength(count);
+  expect(data['key-7']).toBe('again');
+  expect(duplicates).toEqual(['data.key-7']);
+});
+
+test('YAML that is none, or more than one document, is a bad request', async () => {
+  for (const text of ['a: [1', 'a: 1\n---\nb: 2\n']) {
+    await expect(decodeObject(Buffer.from(text), 'application/yaml')).rejects.toMatchObject({ code: 400 });
+  }
+});

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
 import { breathe } from '../turns.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
+import { yamlTokens } from './yaml-tokens.ts';
 
 /** As upstream: 3 MiB. */
 export const BODY_LIMIT = 3 * 1024 * 1024;
@@ -65,14 +66,14 @@ export async function decodeYaml(body: Buffer): Promise<Decoded> {
   const text = utf8(body);
   const json = quickJson(text);
   if (json !== undefined) return checked(json, text);
-  const { Composer, Parser } = await import('yaml');
-  const tokens = [...new Parser().parse(text)];
-  // Composing recurses: so deep that the stack runs out inside of a RegExp, it takes the whole process with it.
-  checkTokenDepth(tokens);
+  const { Composer } = await import('yaml');
+  const tokens = await yamlTokens(text, DEPTH_LIMIT);
+  await breathe(text.length);
   const options = { version: '1.1', uniqueKeys: false, strict: true, merge: true } as const;
   const [document, another] = [...new Composer(options).compose(tokens, true, text.length)];
   const problem = document?.errors[0]?.message ?? (another ? 'more than one document' : undefined);
   if (!document || problem) throw badRequest(`error converting YAML to JSON: yaml: ${problem ?? 'no document'}`);
+  await breathe(text.length);
   let value: unknown;
   try {
     value = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 })) ?? 'null');
@@ -80,6 +81,7 @@ export async function decodeYaml(body: Buffer): Promise<Decoded> {
     throw badRequest(`error converting YAML to JSON: yaml: ${(cause as Error).message}`);
   }
   checkDepth(value, 0);
+  await breathe(text.length);
   return { value, duplicates: await yamlDuplicates(document.contents) };
 }
 
@@ -93,36 +95,23 @@ function quickJson(text: string): unknown {
   }
 }
 
-/** Without recursion: this is what keeps others from it. */
-function checkTokenDepth(tokens: unknown[]): void {
-  let level = tokens;
-  for (let depth = 0; level.length > 0; depth++) {
-    // A collection and its item are two tokens.
-    if (depth > 2 * DEPTH_LIMIT + 2) throw badRequest('exceeded max depth');
-    level = level.flatMap((token) => {
-      const { items, key, value } = token as { items?: unknown[]; key?: unknown; value?: unknown };
-      return [...(items ?? []), key, value].filter((part) => typeof part === 'object' && part !== null);
-    });
-  }
-}
-
 async function yamlDuplicates(root: unknown): Promise<string[]> {
   const { isMap, isScalar, isSeq } = await import('yaml');
-  const found: string[] = [];
+  const found = new Set<string>();
   const visit = (node: unknown, path: string): void => {
     if (isMap(node)) {
       const seen = new Set<string>();
       for (const pair of node.items) {
         const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
         const at = path ? `${path}.${key}` : key;
-        if (seen.has(key) && !found.includes(at)) found.push(at);
+        if (seen.has(key)) found.add(at);
         seen.add(key);
         visit(pair.value, at);
       }
     } else if (isSeq(node)) node.items.forEach((item, index) => void visit(item, `${path}[${index}]`));
   };
   visit(root, '');
-  return found;
+  return [...found];
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -24,3 +24,8 @@ it('finds none in anything JSON.stringify writes', () => {
     }),
   );
 });
+
+it('however many there are', () => {
+  const pairs = Array.from({ length: 100_000 }, (_, i) => `"k${i}":1,"k${i}":2`);
+  expect(duplicateKeys(`{${pairs.join(',')}}`)).toHaveLength(100_000);
+});

@@ -5,7 +5,7 @@
 
 /** Paths such as `spec.replicas` or `spec.list[1].name`, each once, in order of appearance. */
 export function duplicateKeys(text: string): string[] {
-  const found: string[] = [];
+  const found = new Set<string>();
   const frames: Frame[] = [];
   let at = 0;
   let frame: Frame | undefined;
@@ -33,10 +33,8 @@ export function duplicateKeys(text: string): string[] {
           const raw = text.slice(at, end + 1);
           const key = raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
           frame.key = key;
-          if (frame.keys.has(key)) {
-            const path = pathOf(frames);
-            if (!found.includes(path)) found.push(path);
-          } else frame.keys.add(key);
+          if (frame.keys.has(key)) found.add(pathOf(frames));
+          else frame.keys.add(key);
         }
         at = end;
         break;
@@ -44,7 +42,7 @@ export function duplicateKeys(text: string): string[] {
     }
     at++;
   }
-  return found;
+  return [...found];
 }
 
 interface Frame {

@@ -65,7 +65,8 @@ export function conform(
     ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
   ];
   if (validation === 'Warn') {
-    options.warnings?.push(...problems);
+    // One by one: there may be more of them than a call takes arguments.
+    for (const problem of problems) options.warnings?.push(problem);
     return;
   }
   const text = `strict decoding error: ${problems.join(', ')}`;
