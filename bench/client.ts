@@ -17,7 +17,7 @@ export class Client {
     this.#headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'user-agent': 'bench' };
   }
 
-  /** The whole body; throws unless the answer is 2xx. */
+  /** The whole body; throws unless the answer is 2xx. Text is sent as it is, all else as JSON. */
   async call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
@@ -28,7 +28,7 @@ export class Client {
       method,
       path,
       headers: { ...this.#headers, ...headers },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
     });
     const bytes = Buffer.from(await answer.body.arrayBuffer());
     if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${bytes.subarray(0, 300)}`);

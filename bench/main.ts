@@ -2,7 +2,7 @@
  * `make bench`: our API server beside kube-apiserver + etcd, in one run on one machine. Prints a table and writes
  * bench/results/<date>.json. What is measured and how: docs/benchmarks.md.
  *
- *   npx tsx bench/main.ts [--quick] [--strict] [--only start|writes|list|watch|tenants|store]…
+ *   npx tsx bench/main.ts [--quick] [--strict] [--only start|writes|list|watch|large|tenants|store]…
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { measureFanOut } from './fan-out.ts';
+import { measureLargeObjects } from './large-objects.ts';
 import { measureList } from './list.ts';
 import type { Effort, Pair } from './pair.ts';
 import { kubeApiserver, whyNot } from './servers/kube-apiserver.ts';
@@ -21,7 +22,7 @@ import { atMost, isMet, printTable, type Row, ratioAtMost, toJson } from './tabl
 import { measureTenants } from './tenants.ts';
 import { measureWrites } from './writes.ts';
 
-const NAMES = ['start', 'writes', 'list', 'watch', 'tenants', 'store'];
+const NAMES = ['start', 'writes', 'list', 'watch', 'large', 'tenants', 'store'];
 const FULL: Effort = { rounds: 3, ms: 4000, objects: 10_000, tenants: 1000 };
 const QUICK: Effort = { rounds: 1, ms: 1500, objects: 2000, tenants: 100 };
 
@@ -85,6 +86,7 @@ try {
   if (missing) say(`kube-apiserver + etcd are not available: ${missing}`);
   await part('start', () => measureStart(made('start'), effort.rounds, !missing));
   if (['writes', 'list', 'watch'].some(wanted)) await measureLoad();
+  await part('large', () => measureLargeObjects(made('large')));
   await part('tenants', () => measureTenants(made('tenants'), effort.tenants));
   await part('store', () => measureStore(made('store'), effort.tenants));
 } finally {
