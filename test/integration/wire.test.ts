@@ -124,8 +124,14 @@ describe('protocols', () => {
     );
     expect(puts.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     await Promise.all(['a', 'b', 'c'].map((key) => http.patch(`${MAPS}/large`, 'merge', { data: { [key]: key } })));
-    const { data } = (await http.get(`${MAPS}/large`)).json;
-    expect(data).toMatchObject({ text, more: 'yes', a: 'a', b: 'b', c: 'c' });
+    const now = (await http.get(`${MAPS}/large`)).json;
+    expect(now.data).toMatchObject({ text, more: 'yes', a: 'a', b: 'b', c: 'c' });
+    // As with small ones: the same again is no write, another value of the same length is one.
+    const again = await http.put(`${MAPS}/large`, now);
+    expect(again.json.metadata.resourceVersion).toBe(now.metadata.resourceVersion);
+    const other = await http.put(`${MAPS}/large`, { ...now, data: { ...now.data, more: 'not' } });
+    expect(other.json.metadata.resourceVersion).not.toBe(now.metadata.resourceVersion);
+    expect((await http.get(`${MAPS}/large`)).json.data.more).toBe('not');
   });
 
   it('never lets a cache keep an object', async () => {

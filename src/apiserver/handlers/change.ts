@@ -4,11 +4,11 @@ import { commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
-import { breathe } from '../turns.ts';
+import { breathe, isLarge } from '../turns.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
-import { beforeUpdate, bumpGeneration, checkUpdatePreconditions } from './metadata.ts';
-import { keyOf, served, toStored } from './stored-form.ts';
+import { beforeUpdate, bumpGeneration, checkUpdatePreconditions, contentDiffers } from './metadata.ts';
+import { keyOf, served, servedAsStored, toStored } from './stored-form.ts';
 
 const RACE = Symbol('someone else wrote first');
 
@@ -45,11 +45,13 @@ export async function change(
     bumpGeneration(resource, draft.object, live);
     await breathe(options.size);
     await settle(context, draft, attributes);
+    // The store would find out by itself, but only inside of its transaction, where all writers wait.
+    const differs = isLarge(options.size) && servedAsStored(resource) && contentDiffers(draft.object, live);
     const result = await committed(context.store, options.dryRun, (tx) => {
       const now = tx.get(key);
       if (!now || now.rv !== stored.rv) return RACE;
       commit(tx, attributes, context.admission);
-      if (!isFinished(draft.object)) return tx.put(key, toStored(resource, draft.object));
+      if (!isFinished(draft.object)) return tx.put(key, toStored(resource, draft.object), differs);
       const removed = tx.delete(key);
       draft.object.metadata.resourceVersion = String(removed?.rv ?? stored.rv);
       return undefined;

@@ -107,11 +107,14 @@ function copyOrDelete<K extends string>(to: { [key in K]?: unknown }, from: { [k
 export function bumpGeneration(resource: Resource, object: KubeObject, live: KubeObject): void {
   if (resource.strategy.noGeneration) return;
   const statusApart = resource.subresources.some((s) => s.name === 'status');
+  if (contentDiffers(object, live, statusApart)) object.metadata.generation = (live.metadata.generation ?? 0) + 1;
+}
+
+/** Whether anything but metadata is different. */
+export function contentDiffers(object: KubeObject, live: KubeObject, exceptStatus = false): boolean {
   for (const key of new Set([...Object.keys(object), ...Object.keys(live)])) {
-    if (key === 'metadata' || key === 'apiVersion' || key === 'kind' || (key === 'status' && statusApart)) continue;
-    if (!equal(object[key], live[key])) {
-      object.metadata.generation = (live.metadata.generation ?? 0) + 1;
-      return;
-    }
+    if (key === 'metadata' || key === 'apiVersion' || key === 'kind' || (key === 'status' && exceptStatus)) continue;
+    if (!equal(object[key], live[key])) return true;
   }
+  return false;
 }

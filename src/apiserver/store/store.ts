@@ -41,9 +41,10 @@ export interface Transaction {
   list(resource: string, namespace?: string): Stored[];
   /**
    * Stores the object under the next resource version (put into metadata.resourceVersion of the given object).
-   * Identical content (but for resourceVersion) is not written: the stored version is returned.
+   * Identical content (but for resourceVersion) is not written: the stored version is returned. `differs`: it is known
+   * not to be identical, which spares comparing.
    */
-  put(key: Key, object: KubeObject): Stored;
+  put(key: Key, object: KubeObject, differs?: boolean): Stored;
   /** Removes it; the returned Stored carries the deletion's resource version. */
   delete(key: Key): Stored | undefined;
 }

@@ -41,13 +41,13 @@ export class LogTransaction implements Transaction {
     return this.#try(() => this.#log.page({ resource, namespace, after: START }));
   }
 
-  put(key: Key, object: KubeObject): Stored {
+  put(key: Key, object: KubeObject, differs = false): Stored {
     return this.#try(() => {
       const previous = this.#newest(key);
       const text = new Text(object);
       if (previous) {
         object.metadata.resourceVersion = String(previous.rv);
-        if (same(previous, object, text.at(previous.rv))) return previous;
+        if (!differs && same(previous, object, text.at(previous.rv))) return previous;
       }
       const rv = this.#rv + 1;
       const current = this.#log.put(key, rv, previous, text.at(rv));
