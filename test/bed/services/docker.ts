@@ -1,5 +1,6 @@
 // One Docker engine for the bed, apart from any other: its own socket, data, bridge, address pool and cgroup. Everything
 // in it is the bed's, so cleaning up is removing all that is in it.
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf } from '../cache.ts';
@@ -11,7 +12,8 @@ import { killInstance, processesOf } from './mark.ts';
 import type { ServiceKind, ServiceState } from './service.ts';
 
 const bridge = 'rookery0';
-const cgroup = 'rookery-bed';
+/** Two beds on one machine must not end each other's containers. */
+const cgroup = process.env.ROOKERY_BED_HOME ? `rookery-bed-${digestOf(dockerFolder)}` : 'rookery-bed';
 
 /** What nodes in containers need from the machine; the old values are kept and put back. */
 const settings: Record<string, string> = {
@@ -19,6 +21,10 @@ const settings: Record<string, string> = {
   'fs/inotify/max_user_instances': '8192',
   'fs/inotify/max_user_watches': '1048576',
 };
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
 
 const client = (): string => program('docker', 'docker');
 
