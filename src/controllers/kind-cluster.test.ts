@@ -39,6 +39,7 @@ class Scripted implements Provisioner<KindCluster['spec']> {
   readonly name = 'kind';
   readonly fidelity = 'container';
   readonly upgrades = 'recreate';
+  readonly scales = 'recreate';
   progress: Progress = READY;
   removal: Removal = { isDone: true, removed: ['container dev-control-plane'], reason: 'Removed', message: 'gone' };
   refusal: RookeryError | undefined;

@@ -171,8 +171,9 @@ class Scope {
     return undefined;
   }
 
-  get #ref(): ClusterRef {
-    return { id: this.#object.metadata.uid as string, name: this.#object.spec?.clusterName as string };
+  get #ref(): ClusterRef<KindCluster['spec']> {
+    const spec = this.#object.spec as KindCluster['spec'];
+    return { id: this.#object.metadata.uid as string, name: spec.clusterName, spec };
   }
 
   get #isInitialized(): boolean {
@@ -185,7 +186,7 @@ class Scope {
     const spec = this.#object.spec as KindCluster['spec'];
     try {
       if (!this.#object.status?.image) {
-        const { image, version } = await this.#provisioner.resolve(spec, this.#signal);
+        const { image, version } = await this.#provisioner.resolve(this.#ref, this.#signal);
         const text = `Kubernetes ${version ?? 'of the image'} from ${image}`;
         await this.#change((draft) => {
           draft.status.image = image;

@@ -11,14 +11,19 @@
  */
 export type Fidelity = 'simulated' | 'container' | 'virtual' | 'machine';
 
-/** Whose cluster it is (uid of the owning object), and what it is called outside. */
-export interface ClusterRef {
+/** Whose cluster it is (uid of the owning object), what it is called outside, and what was asked for. */
+export interface ClusterRef<Spec> {
   id: string;
   name: string;
+  spec: Spec;
+  /**
+   * Texts of the secrets its spec refers to (the kubeconfig of a host cluster, an SSH key), by the names its provisioner gives them.
+   * Read anew before each call, never stored outside the store.
+   */
+  access?: Readonly<Record<string, string>>;
 }
 
-export interface ClusterRequest<Spec> extends ClusterRef {
-  spec: Spec;
+export interface ClusterRequest<Spec> extends ClusterRef<Spec> {
   /** What `resolve` answered before anything was made, and was stored since. */
   resolved: Resolution;
   /** The cluster has been ready once: from now on it is repaired, not made anew. */
@@ -46,6 +51,8 @@ export interface Progress {
   usualMs?: number;
   /** The last lines of the tool, without secrets. */
   output?: string[];
+  /** All that a run of the tool said, once it has ended, without secrets: for the journal. */
+  transcript?: { startedAt: number; title: string; text: string };
   /** What happens next, or what a person can do. */
   next?: string;
   lookAgainMs?: number;
@@ -81,11 +88,9 @@ export interface Removal {
 }
 
 /** Something in the world that carries our mark. */
-export interface FoundThing {
-  /** Id of the owning object. */
-  owner: string;
-  /** Name of the cluster it is part of. */
-  cluster: string;
+export interface FoundThing<Spec> {
+  /** The cluster it is part of; `remove` takes it as it is, also when nobody owns it any more. */
+  ref: ClusterRef<Spec>;
   what: string;
 }
 
@@ -96,20 +101,24 @@ export type Availability =
 export interface Provisioner<Spec> {
   readonly name: string;
   readonly fidelity: Fidelity;
+  /** How a cluster that exists gets another version of Kubernetes, and another number of nodes. */
   readonly upgrades: 'in place' | 'recreate';
+  readonly scales: 'in place' | 'recreate';
   /** Can it be used here, and if not, why and what helps. */
   probe(signal?: AbortSignal): Promise<Availability>;
   /** Version and image of a new cluster; throws a `RookeryError` of the class `user` for what cannot be had. */
-  resolve(spec: Spec, signal?: AbortSignal): Promise<Resolution>;
+  resolve(ref: ClusterRef<Spec>, signal?: AbortSignal): Promise<Resolution>;
+  /** Brings the cluster to what is asked for, number of nodes included where it `scales` in place. */
   ensure(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress>;
   /** What there is, without changing anything. */
-  observe(ref: ClusterRef, signal?: AbortSignal): Promise<Observation>;
-  /** `external`: from this machine. `internal`: from a container on the cluster's network. */
-  kubeconfig(ref: ClusterRef, audience: 'external' | 'internal', signal?: AbortSignal): Promise<string>;
-  suspend(ref: ClusterRef, signal?: AbortSignal): Promise<Progress>;
+  observe(ref: ClusterRef<Spec>, signal?: AbortSignal): Promise<Observation>;
+  /** `external`: from this machine. `internal`: from a container on the cluster's network, or a pod of its host cluster. */
+  kubeconfig(ref: ClusterRef<Spec>, audience: 'external' | 'internal', signal?: AbortSignal): Promise<string>;
+  suspend(ref: ClusterRef<Spec>, signal?: AbortSignal): Promise<Progress>;
   resume(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress>;
+  /** Called in place of `ensure` while the version in `resolved` is not the one that runs. */
   upgrade(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress>;
-  remove(ref: ClusterRef, signal?: AbortSignal): Promise<Removal>;
-  /** Everything in the world with our mark, whoever owns it: for the sweep. */
-  inventory(signal?: AbortSignal): Promise<FoundThing[]>;
+  remove(ref: ClusterRef<Spec>, signal?: AbortSignal): Promise<Removal>;
+  /** Everything with our mark, whoever owns it, for the sweep: on this machine, and where the known clusters live. */
+  inventory(known: readonly ClusterRef<Spec>[], signal?: AbortSignal): Promise<FoundThing<Spec>[]>;
 }

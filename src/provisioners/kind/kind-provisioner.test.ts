@@ -112,13 +112,14 @@ it('leaves a network alone that was there before', async () => {
 });
 
 it('resolves versions from what is on the machine', async () => {
-  expect(await kind.resolve({ clusterName: 'dev', kubernetesVersion: '1.34' })).toEqual({
+  const dev = (wish: object) => ({ id: 'u1', name: 'dev', spec: { clusterName: 'dev', ...wish } });
+  expect(await kind.resolve(dev({ kubernetesVersion: '1.34' }))).toEqual({
     version: 'v1.34.10',
     image: 'kindest/node:v1.34.10',
   });
-  expect(await kind.resolve({ clusterName: 'dev', image: 'mine/node:v1.33.1' })).toEqual({
+  expect(await kind.resolve(dev({ image: 'mine/node:v1.33.1' }))).toEqual({
     version: 'v1.33.1',
     image: 'mine/node:v1.33.1',
   });
-  await expect(kind.resolve({ clusterName: 'dev', kubernetesVersion: '1.13' })).rejects.toThrow('1.13 cannot be had');
+  await expect(kind.resolve(dev({ kubernetesVersion: '1.13' }))).rejects.toThrow('1.13 cannot be had');
 });

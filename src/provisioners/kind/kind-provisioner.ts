@@ -55,6 +55,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
   readonly name = 'kind';
   readonly fidelity = 'container';
   readonly upgrades = 'recreate';
+  readonly scales = 'recreate';
   readonly #options: Required<Omit<KindProvisionerOptions, 'offline'>> & { offline: boolean };
   readonly #docker: Docker;
   readonly #network: SharedNetwork;
@@ -81,7 +82,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     }
   }
 
-  async resolve(spec: KindSpec, signal?: AbortSignal): Promise<Resolution> {
+  async resolve({ spec }: ClusterRef<KindSpec>, signal?: AbortSignal): Promise<Resolution> {
     if (spec.image) {
       const version = findVersion(spec.image.split('@')[0] ?? '');
       return { image: spec.image, ...(version ? { version: versionText(version) } : {}) };
@@ -116,7 +117,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     });
   }
 
-  async observe(ref: ClusterRef, signal?: AbortSignal): Promise<Observation> {
+  async observe(ref: ClusterRef<KindSpec>, signal?: AbortSignal): Promise<Observation> {
     const state = await this.#run(ref.id).read();
     const { ours, others } = await this.#find(ref, state, signal);
     if (others.length > 0) return { phase: 'foreign', nodes: [], missing: [foreignText(ref, others)] };
@@ -126,7 +127,11 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     return await this.#look(ref, shapeFrom(state.note), ours, signal);
   }
 
-  async kubeconfig(ref: ClusterRef, audience: 'external' | 'internal', signal?: AbortSignal): Promise<string> {
+  async kubeconfig(
+    ref: ClusterRef<KindSpec>,
+    audience: 'external' | 'internal',
+    signal?: AbortSignal,
+  ): Promise<string> {
     if (audience === 'external') {
       const known = await readFile(this.#path(ref.id, 'kubeconfig'), 'utf8').catch(absent);
       if (known?.includes('client-key-data')) return known;
@@ -138,7 +143,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     throw new RookeryError('kind.kubeconfig', `kind gave no kubeconfig: ${stderr.trim()}`, { class: 'retryable' });
   }
 
-  suspend(ref: ClusterRef, signal?: AbortSignal): Promise<Progress> {
+  suspend(ref: ClusterRef<KindSpec>, signal?: AbortSignal): Promise<Progress> {
     return answered(async () => {
       const state = await this.#run(ref.id).read();
       const { ours } = await this.#find(ref, state, signal);
@@ -160,7 +165,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     return { phase: 'refused', reason: 'RecreateRequired', message, next };
   }
 
-  async remove(ref: ClusterRef, signal?: AbortSignal): Promise<Removal> {
+  async remove(ref: ClusterRef<KindSpec>, signal?: AbortSignal): Promise<Removal> {
     const run = this.#run(ref.id);
     const state = await run.read();
     if (state.state === 'running') {
@@ -198,13 +203,13 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     }
   }
 
-  async inventory(signal?: AbortSignal): Promise<FoundThing[]> {
+  async inventory(_known: readonly ClusterRef<KindSpec>[], signal?: AbortSignal): Promise<FoundThing<KindSpec>[]> {
     const containers = await this.#docker.containers(LABEL, signal);
     const owners = new Map(containers.map((container) => [container.labels[LABEL], ownerOf(container)] as const));
     return containers.flatMap((container) => {
-      const cluster = container.labels[LABEL] ?? '';
-      const owner = ownerOf(container) ?? owners.get(cluster);
-      return owner ? [{ owner, cluster, what: `container ${container.name}` }] : [];
+      const name = container.labels[LABEL] ?? '';
+      const id = ownerOf(container) ?? owners.get(name);
+      return id ? [{ ref: { id, name, spec: { clusterName: name } }, what: `container ${container.name}` }] : [];
     });
   }
 
@@ -336,7 +341,12 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     };
   }
 
-  async #look(ref: ClusterRef, shape: Shape, containers: Container[], signal?: AbortSignal): Promise<Observation> {
+  async #look(
+    ref: ClusterRef<KindSpec>,
+    shape: Shape,
+    containers: Container[],
+    signal?: AbortSignal,
+  ): Promise<Observation> {
     const nodes = containers
       .filter((container) => roleOf(container) !== 'external-load-balancer')
       .map((container) => ({ name: container.name, role: roleOf(container), ready: false }));
@@ -359,7 +369,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     }
   }
 
-  async #sweep(ref: ClusterRef, state: RunState, signal?: AbortSignal): Promise<Removal> {
+  async #sweep(ref: ClusterRef<KindSpec>, state: RunState, signal?: AbortSignal): Promise<Removal> {
     const { ours, others } = await this.#find(ref, state, signal);
     const removed = ours.map((container) => `container ${container.name}`);
     if (ours.length > 0)
@@ -386,7 +396,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     return { isDone: true, removed, reason: 'Removed', message };
   }
 
-  async #isMaking(ref: ClusterRef, state: RunState, signal?: AbortSignal): Promise<boolean> {
+  async #isMaking(ref: ClusterRef<KindSpec>, state: RunState, signal?: AbortSignal): Promise<boolean> {
     const mark = `${this.#path(ref.id, 'owner')}:${markPath(ref.id)}:ro`;
     // A crash right here leaves a container that the next sweep knows as ours.
     const like = { args: ['--label', `${LABEL}=${ref.name}`, '--volume', mark], image: String(state.note.image) };
@@ -396,7 +406,7 @@ export class KindProvisioner implements Provisioner<KindSpec> {
     return false;
   }
 
-  async #find(ref: ClusterRef, state: RunState, signal?: AbortSignal): Promise<Belongings> {
+  async #find(ref: ClusterRef<KindSpec>, state: RunState, signal?: AbortSignal): Promise<Belongings> {
     const containers = await this.#docker.containers(`${LABEL}=${ref.name}`, signal);
     return divide(containers, ref.id, state.state === 'none' ? undefined : state.startedAt);
   }
@@ -440,7 +450,7 @@ const REASONS: Record<string, string> = {
   'tool.timeout': 'EngineSlow',
 };
 
-function refused(ref: ClusterRef, others: Container[]): Progress {
+function refused(ref: ClusterRef<KindSpec>, others: Container[]): Progress {
   return {
     phase: 'refused',
     reason: 'NameTaken',
@@ -450,7 +460,7 @@ function refused(ref: ClusterRef, others: Container[]): Progress {
   };
 }
 
-function foreignText(ref: ClusterRef, others: Container[]): string {
+function foreignText(ref: ClusterRef<KindSpec>, others: Container[]): string {
   const owner = others.map(ownerOf).find(Boolean);
   const whose = owner ? `another object of Rookery (uid ${owner})` : 'somebody else';
   return `a kind cluster called ${ref.name} belongs to ${whose}: ${others.map(({ name }) => name).join(', ')}`;

@@ -53,7 +53,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
     });
     const resolved = async (id: string, name: string) => {
       const wanted = request(id, name);
-      return { ...wanted, resolved: await world.open().resolve(wanted.spec) };
+      return { ...wanted, resolved: await world.open().resolve(wanted) };
     };
     const timed = async <T>(call: () => Promise<T>): Promise<T> => {
       const started = Date.now();
@@ -72,7 +72,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
         await sleep(systemClock, progress.lookAgainMs ?? 100);
       }
     };
-    const gone = async (ref: ClusterRef, provisioner = world.open()): Promise<Removal & { all: string[] }> => {
+    const gone = async (ref: ClusterRef<Spec>, provisioner = world.open()): Promise<Removal & { all: string[] }> => {
       const end = Date.now() + world.patienceMs;
       const all: string[] = [];
       for (;;) {
@@ -99,17 +99,17 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       const internal = await provisioner.kubeconfig(wanted, 'internal');
       expect(external).toContain(`:${made.cluster?.endpoint?.port}`);
       expect(internal).not.toContain(`:${made.cluster?.endpoint?.port}`);
-      const inventory = await provisioner.inventory();
-      expect(inventory.filter((thing) => thing.owner === wanted.id).length).toBeGreaterThan(0);
+      const inventory = await provisioner.inventory([wanted]);
+      expect(inventory.filter((thing) => thing.ref.id === wanted.id).length).toBeGreaterThan(0);
 
       const kept = { ...wanted, initialized: true };
       await ready(kept);
-      expect(await world.open().inventory()).toEqual(inventory);
+      expect(await world.open().inventory([wanted])).toEqual(inventory);
 
       expect(await provisioner.suspend(kept)).toMatchObject({ phase: 'suspended' });
       expect(await provisioner.observe(kept)).toMatchObject({ phase: 'suspended' });
       await ready(kept);
-      expect(await world.open().inventory()).toEqual(inventory);
+      expect(await world.open().inventory([wanted])).toEqual(inventory);
 
       const removal = await gone(wanted);
       expect(removal.all.length).toBeGreaterThan(0);
