@@ -1,6 +1,6 @@
 /** What our infrastructure kinds share: each one meets the InfraCluster and the ControlPlane contract of Cluster API. */
 import { z } from 'zod';
-import { conditions, endpoint, failureDomains, observedGeneration, replicas } from '../fields.ts';
+import { conditions, endpoint, failureDomains, observedGeneration, replicas, time } from '../fields.ts';
 
 export const INFRASTRUCTURE = {
   group: 'infrastructure.cluster.x-k8s.io',
@@ -45,4 +45,44 @@ export const contractStatus = {
     .describe('Kubernetes versions in use, oldest first.'),
   fidelity,
   conditions,
+};
+
+/** Status of a kind whose cluster is made outside, by a tool. */
+export const provisionedStatus = {
+  ...contractStatus,
+  ready: z.boolean().optional().describe('The API server answers and all nodes are Ready.'),
+  failureMessage: z.string().max(32768).optional().describe('What went wrong last.'),
+  image: z.string().max(512).optional().describe('The node image in use.'),
+  resolved: z
+    .object({
+      requested: z.string().max(512).describe('The version or image that was asked for; empty when nothing was.'),
+      version: z.string().max(256).optional().describe('The Kubernetes version it means.'),
+      image: z.string().max(512).describe('The image or program it means.'),
+    })
+    .optional()
+    .describe('What the version asked for was taken to mean. It stays so until another one is asked for.'),
+  nodes: z
+    .array(
+      z.object({
+        name: z.string().max(253).describe('Name of the node.'),
+        role: z.string().max(63).optional().describe('What it is for.'),
+        ready: z.boolean().optional().describe('Whether it is Ready.'),
+      }),
+    )
+    .max(1000)
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] })
+    .optional()
+    .describe('The nodes there are.'),
+  history: z
+    .array(
+      z.object({
+        timestamp: time('When.'),
+        reason: z.string().max(1024).describe('What, in one CamelCase word.'),
+        message: z.string().max(32768).optional().describe('What, for people.'),
+      }),
+    )
+    .max(50)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .optional()
+    .describe('What happened to the cluster, newest last; the oldest entries are dropped.'),
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { kubernetesVersion, time } from '../fields.ts';
+import { kubernetesVersion } from '../fields.ts';
 import { defineKind, immutable, type ObjectOf, withRules } from '../kind.ts';
-import { contractSpec, contractStatus, INFRASTRUCTURE } from './infrastructure.ts';
+import { contractSpec, INFRASTRUCTURE, provisionedStatus } from './infrastructure.ts';
 
 const port = (description: string) => z.int().min(0).max(65535).meta({ format: 'int32' }).describe(description);
 
@@ -104,38 +104,7 @@ export const kindCluster = defineKind({
       message: 'at least one of the nodes must have the role control-plane',
     },
   ).describe('What the cluster shall be.'),
-  status: z
-    .object({
-      ...contractStatus,
-      ready: z.boolean().optional().describe('The API server answers and all nodes are Ready.'),
-      failureMessage: z.string().max(32768).optional().describe('What went wrong last.'),
-      image: z.string().max(512).optional().describe('The node image in use.'),
-      nodes: z
-        .array(
-          z.object({
-            name: z.string().max(253).describe('Name of the node and its container.'),
-            role: z.string().max(63).optional().describe('What it is for.'),
-            ready: z.boolean().optional().describe('Whether it is Ready.'),
-          }),
-        )
-        .max(200)
-        .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] })
-        .optional()
-        .describe('The nodes there are.'),
-      history: z
-        .array(
-          z.object({
-            timestamp: time('When.'),
-            reason: z.string().max(1024).describe('What, in one CamelCase word.'),
-            message: z.string().max(32768).optional().describe('What, for people.'),
-          }),
-        )
-        .max(50)
-        .meta({ 'x-kubernetes-list-type': 'atomic' })
-        .optional()
-        .describe('What happened to the cluster, newest last; the oldest entries are dropped.'),
-    })
-    .describe('What the cluster is.'),
+  status: z.object(provisionedStatus).describe('What the cluster is.'),
   columns: [
     { name: 'Cluster', jsonPath: '.spec.clusterName' },
     { name: 'Version', jsonPath: '.status.version' },
