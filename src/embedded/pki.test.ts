@@ -8,7 +8,7 @@ import { Home } from './home.ts';
 import { ensurePki } from './pki.ts';
 
 let home: Home;
-const ensure = (host = '127.0.0.1', clock = systemClock) => ensurePki(home, host, clock);
+const ensure = (host = '127.0.0.1', clock = systemClock) => ensurePki(home, [host], clock);
 
 beforeEach(() => {
   home = new Home(mkdtempSync(join(tmpdir(), 'rookery-pki-')));

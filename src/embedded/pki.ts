@@ -22,13 +22,17 @@ export interface Pki {
   server: KeyPair;
 }
 
-export async function ensurePki(home: Home, host: string, clock: Clock): Promise<Pki> {
+/** `names`: hosts it is reached by, beside those of this machine. */
+export async function ensurePki(home: Home, names: readonly string[], clock: Clock): Promise<Pki> {
   const any = () => true;
   const ca = await ensurePair(home.pki('ca.pem'), clock, any, () => createCa('rookery', { clock }));
-  const hosts = [...new Set(['127.0.0.1', '::1', ...NAMES, ...(host === '0.0.0.0' || host === '::' ? [] : [host])])];
+  const asked = names.filter((name) => name !== '0.0.0.0' && name !== '::');
+  const hosts = [...new Set(['127.0.0.1', '::1', ...NAMES, ...asked])];
   const authority = new X509Certificate(ca.cert);
   const fits = (cert: X509Certificate) =>
-    cert.checkIssued(authority) && cert.verify(authority.publicKey) && covers(cert, host);
+    cert.checkIssued(authority) &&
+    cert.verify(authority.publicKey) &&
+    asked.every((name) => cert.checkIP(name) ?? cert.checkHost(name));
   const server = await ensurePair(home.pki('server.pem'), clock, fits, () =>
     issueServer(ca, 'rookery', hosts, { clock, days: SERVER_DAYS }),
   );
@@ -72,10 +76,6 @@ function broken(file: string, cause?: unknown): RookeryError {
     hint: 'It was left as it is. Restore it, or move it away: a new one is made, and kubeconfigs are to be fetched again.',
     cause,
   });
-}
-
-function covers(cert: X509Certificate, host: string): boolean {
-  return host === '0.0.0.0' || host === '::' || Boolean(cert.checkIP(host) ?? cert.checkHost(host));
 }
 
 function absent(error: NodeJS.ErrnoException): undefined {

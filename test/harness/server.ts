@@ -41,7 +41,7 @@ export interface TestServerOptions {
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'rookery-test-'));
   const home = new Home(folder);
-  const pki = await ensurePki(home, '127.0.0.1', systemClock);
+  const pki = await ensurePki(home, ['127.0.0.1'], systemClock);
   const keyring = await Keyring.open(home.keyring);
   const errors: unknown[] = [];
   let port = options.port ?? 0;

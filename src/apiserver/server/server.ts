@@ -29,6 +29,8 @@ export interface ServerOptions {
   host?: string;
   /** 0: any free port. */
   port?: number;
+  /** False: only tenants are served, and there is nothing at `/`. Default true. */
+  hasRoot?: boolean;
   /** Text for `/metrics`. */
   metrics?: () => string;
   /** Told of failures that are ours, not the client's. */
@@ -108,8 +110,9 @@ export class ApiServer {
       exchange.response.on('error', () => {});
       const split = splitCluster(exchange.path);
       exchange.path = split.path;
-      cluster = await this.#options.clusters.get(split.cluster);
-      if (!cluster) throw split.cluster === ROOT ? starting() : unknownPath();
+      const isServed = split.cluster !== ROOT || this.#options.hasRoot !== false;
+      cluster = isServed ? await this.#options.clusters.get(split.cluster) : undefined;
+      if (!cluster) throw split.cluster === ROOT && isServed ? starting() : unknownPath();
       cluster.active++;
       const impersonation = impersonationOf(request);
       const identity = cluster.authenticator.authenticate({

@@ -1,0 +1,165 @@
+/**
+ * The embedded API server on one folder: keys, certificates, clusters, HTTPS in front. The control plane puts a root cluster and
+ * controllers on it; a manager in a Kubernetes cluster serves nothing but tenants with it.
+ */
+import { networkInterfaces } from 'node:os';
+import { ApiServer, type Cluster, Clusters, ROOT } from '../apiserver/index.ts';
+import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { RookeryError } from '../errors.ts';
+import { simulation } from '../provisioners/virtual/simulation/index.ts';
+import { type Logger, silentLogger } from '../telemetry/log.ts';
+import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
+import { Keyring } from '../vault/keyring.ts';
+import { storeSealer } from '../vault/sealer.ts';
+import { clientCertificates } from './client-certificates.ts';
+import { Home } from './home.ts';
+import { kubeconfigText } from './kubeconfig.ts';
+import { ensurePki, type Pki } from './pki.ts';
+
+export interface EmbeddedServerOptions {
+  config: Pick<Config, 'home' | 'host' | 'port' | 'durability'>;
+  /** Where clients reach it, when that is not where it listens: `https://virtual.rookery-system.svc:7443`. */
+  advertise?: string;
+  /** False: tenants only. */
+  hasRoot: boolean;
+  clock?: Clock;
+  random?: Random;
+  log?: Logger;
+  metrics?: Metrics;
+}
+
+export class EmbeddedServer {
+  readonly home: Home;
+  /** `https://host:port`, without a trailing slash. */
+  readonly url: string;
+  readonly clusters: Clusters;
+  readonly #server: ApiServer;
+  readonly #pki: Pki;
+
+  private constructor(parts: { home: Home; url: string; clusters: Clusters; server: ApiServer; pki: Pki }) {
+    this.home = parts.home;
+    this.url = parts.url;
+    this.clusters = parts.clusters;
+    this.#server = parts.server;
+    this.#pki = parts.pki;
+  }
+
+  static async start(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+    const { config, clock = systemClock, random = systemRandom, log = silentLogger, metrics = noMetrics } = options;
+    const home = new Home(config.home);
+    const advertised = options.advertise ? new URL(options.advertise) : undefined;
+    const names = [config.host, ...(advertised ? [bare(advertised.hostname)] : [])];
+    const [keyring, pki] = await Promise.all([Keyring.open(home.keyring, random), ensurePki(home, names, clock)]);
+    let port = config.port;
+    const clusters = new Clusters({
+      folder: home.data,
+      clock,
+      random,
+      serverCa: pki.ca.cert,
+      certificates: clientCertificates(clock),
+      synchronous: config.durability,
+      sealer: (meta, owner) => storeSealer(keyring, meta, owner, random),
+      endpoint: () => ({ address: reachableAddress(config.host), port }),
+      loops: [simulation],
+    });
+    const server = new ApiServer({
+      clusters,
+      tls: pki.server,
+      host: config.host,
+      port: config.port,
+      hasRoot: options.hasRoot,
+      metrics: () => metrics.render().body,
+      onError: (error, request) => log.error('request failed', { ...request, error: describe(error) }),
+    });
+    try {
+      ({ port } = await listen(server, config));
+      const url = advertised ? advertised.origin : `https://${urlHost(config.host)}:${port}`;
+      return new EmbeddedServer({ home, url, clusters, server, pki });
+    } catch (error) {
+      await server.close();
+      await clusters.close();
+      throw error;
+    }
+  }
+
+  /** Where clients find a cluster. */
+  urlOf(name: string): string {
+    return name === ROOT ? this.url : `${this.url}/clusters/${name}`;
+  }
+
+  /** The administrator's kubeconfig of a cluster. Throws when there is no such cluster. */
+  async kubeconfig(name: string): Promise<string> {
+    const cluster = await this.cluster(name);
+    return kubeconfigText({
+      name: name === ROOT ? 'rookery' : name,
+      server: this.urlOf(name),
+      caPem: this.#pki.ca.cert,
+      token: cluster.credentials.adminToken,
+    });
+  }
+
+  /** Throws when there is no such cluster. */
+  async cluster(name: string): Promise<Cluster> {
+    const cluster = await this.clusters.get(name);
+    if (!cluster)
+      throw new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}`, { class: 'user' });
+    return cluster;
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+    await this.clusters.close();
+  }
+}
+
+type Address = Pick<Config, 'host' | 'port'>;
+
+async function listen(server: ApiServer, address: Address): Promise<{ port: number }> {
+  try {
+    return await server.listen();
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, address);
+  }
+}
+
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: Address): unknown {
+  const user = (message: string, hint: string) =>
+    new RookeryError('up.port', message, { class: 'user', hint, cause: error });
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return user(`port ${port} on ${host} is taken`, 'choose another with --port (0 means any free one)');
+    case 'EACCES':
+      return user(`port ${port} on ${host} is not for everyone`, 'choose one above 1023 with --port');
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return user(`${host} is no address of this machine`, 'choose another with --host, e.g. 127.0.0.1 or 0.0.0.0');
+    default:
+      return error;
+  }
+}
+
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** As certificates name it: IPv6 addresses without the brackets of a URL. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Endpoints may not carry loopback addresses: the machine's own, or one reserved for documentation. */
+function reachableAddress(host: string): string {
+  if (!/^(127\.|::1$|localhost$|0\.0\.0\.0$|::$)/.test(host)) return host;
+  for (const addresses of Object.values(networkInterfaces())) {
+    const found = addresses?.find((a) => a.family === 'IPv4' && !a.internal);
+    if (found) return found.address;
+  }
+  return '192.0.2.1';
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
