@@ -30,6 +30,7 @@ export const workspaceInstances = resource(WORKSHOP, 'v1alpha1', 'workspaceinsta
 export const clusterJobs = resource('rookery.dev', 'v1alpha1', 'clusterjobs', 'ClusterJob');
 
 export const secrets = resource('', 'v1', 'secrets', 'Secret');
+export const configMaps = resource('', 'v1', 'configmaps', 'ConfigMap');
 export const namespaces = resource('', 'v1', 'namespaces', 'Namespace', false);
 export const customResourceDefinitions = resource(
   'apiextensions.k8s.io',

@@ -6,28 +6,35 @@ import { CLUSTER_NAME_LABEL } from './ownership.ts';
 
 export interface KubeconfigSecret {
   name: string;
-  /** Keys and their texts. */
-  data: Record<string, string>;
+  /** Where the text goes. */
+  key: string;
+  value: string;
+  /** The text for containers on the cluster's network; asked for only when the other one is new. */
+  internal?(): Promise<string>;
   /** The `Cluster` it is for, which Cluster API finds it by. */
   cluster?: string;
 }
+
+const INTERNAL_KEY = 'internal';
 
 /** Written only when it differs. A Secret of that name that belongs to somebody else is left alone. */
 export async function writeKubeconfigSecret(
   store: ObjectStore,
   owner: KubeObject,
-  { name, data: texts, cluster }: KubeconfigSecret,
+  { name, key, value, internal, cluster }: KubeconfigSecret,
   signal?: AbortSignal,
 ): Promise<void> {
   const namespace = owner.metadata.namespace as string;
-  const data = Object.fromEntries(
-    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
-  );
+  const encoded = Buffer.from(value).toString('base64');
   const known = await store.get(secrets, { namespace, name }, { signal }).catch(ignoreNotFound);
   if (known && !isControlledBy(known, owner)) {
     throw new TerminalError(`the Secret ${namespace}/${name} exists and is not ours: rename or delete it`);
   }
-  if (known && Object.entries(data).every(([key, value]) => known.data?.[key] === value)) return;
+  if (known?.data?.[key] === encoded && (!internal || known.data[INTERNAL_KEY])) return;
+  const data = {
+    [key]: encoded,
+    ...(internal ? { [INTERNAL_KEY]: Buffer.from(await internal()).toString('base64') } : {}),
+  };
   const secret: KubeObject = {
     apiVersion: 'v1',
     kind: 'Secret',

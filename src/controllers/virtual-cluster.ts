@@ -65,8 +65,9 @@ export function virtualClusterController(store: ObjectStore, tenants: Tenants): 
         try {
           await claim(tenants, tenant, object);
           const name = cluster?.metadata.name ?? key.name;
-          const data = { value: await tenants.kubeconfig(tenant) };
-          await writeKubeconfigSecret(store, object, { name: `${name}-kubeconfig`, data, cluster: name }, signal);
+          const value = await tenants.kubeconfig(tenant);
+          const secret = { name: `${name}-kubeconfig`, key: 'value', value, cluster: name };
+          await writeKubeconfigSecret(store, object, secret, signal);
         } catch (error) {
           reportFailure(draft, error, clock);
           await helper.patch(draft, signal);

@@ -7,8 +7,11 @@ import { RookeryError } from '../errors.ts';
 import { apiVersionOf, events, getCondition, isNotFound, Manager, waitFor } from '../kube/index.ts';
 import { MemoryStore } from '../kube/testing/memory-store.ts';
 import type { Observation, Progress, Provisioner, Removal } from '../provisioners/provisioner.ts';
+import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
 import { clusterController } from './cluster.ts';
-import { ABANDON_ANNOTATION, kindClusterController, SUSPENDED_ANNOTATION } from './kind-cluster.ts';
+import { readJournal } from './journal.ts';
+import { provisionedClusterController } from './provisioned-cluster.ts';
+import { ABANDON_ANNOTATION, SUSPENDED_ANNOTATION } from './provisioned-cluster-scope.ts';
 
 const READY: Progress = {
   phase: 'ready',
@@ -38,31 +41,38 @@ const WORKING: Progress = {
 class Scripted implements Provisioner<KindCluster['spec']> {
   readonly name = 'kind';
   readonly fidelity = 'container';
-  readonly upgrades = 'recreate';
+  upgrades: 'recreate' | 'in place' = 'recreate';
   readonly scales = 'recreate';
   progress: Progress = READY;
   removal: Removal = { isDone: true, removed: ['container dev-control-plane'], reason: 'Removed', message: 'gone' };
   refusal: RookeryError | undefined;
   calls: string[] = [];
   kubeconfigText = 'a kubeconfig';
+  version = 'v1.35.8';
 
   probe = async () => ({ isUsable: true, version: 'v0.33.0', detail: '' }) as const;
   async resolve() {
     this.calls.push('resolve');
     if (this.refusal) throw this.refusal;
-    return { version: 'v1.35.8', image: 'kindest/node:v1.35.8' };
+    return { version: this.version, image: `kindest/node:${this.version}` };
   }
   async ensure() {
     this.calls.push('ensure');
     return this.progress;
   }
   observe = async () => READY.cluster as Observation;
-  kubeconfig = async () => this.kubeconfigText;
+  kubeconfig = async (_ref: unknown, audience: string) =>
+    audience === 'external' ? this.kubeconfigText : `${this.kubeconfigText} for containers`;
   async suspend(): Promise<Progress> {
     return { phase: 'suspended', reason: 'Suspended', message: 'stopped' };
   }
   resume = () => this.ensure();
-  upgrade = () => this.ensure();
+  async upgrade(): Promise<Progress> {
+    this.calls.push('upgrade');
+    const cluster = { ...(READY.cluster as Observation), version: this.version };
+    this.progress = { ...READY, cluster };
+    return this.progress;
+  }
   async remove() {
     this.calls.push('remove');
     return this.removal;
@@ -81,7 +91,8 @@ beforeEach(() => {
   stop = new AbortController();
   const manager = new Manager({ store });
   manager.addController(clusterController(store, manager.informers));
-  manager.addController(kindClusterController(store, manager.informers, kind));
+  const [way] = clusterWays.filter(({ name }) => name === 'kind') as [ClusterWay];
+  manager.addController(provisionedClusterController(store, manager.informers, way, async () => kind));
   running = manager.run(stop.signal);
 });
 afterEach(async () => {
@@ -135,6 +146,63 @@ it('stores its intent first, then the cluster, its kubeconfig and its history', 
     'Ready',
   ]);
   expect(text(await secret('dev-config'), 'config')).toBe('a kubeconfig');
+  expect(text(await secret('dev-config'), 'internal')).toBe('a kubeconfig for containers');
+});
+
+it('keeps what a run of the tool said, once and without secrets', async () => {
+  const said = 'kind says hello\nAuthorization: Bearer abcdef0123456789';
+  kind.progress = {
+    ...READY,
+    transcript: { startedAt: Date.UTC(2030, 0, 1), title: 'kind create cluster', text: said },
+  };
+  await make();
+  await until((object) => object.status?.ready === true);
+  await store.delete(secrets, { namespace, name: 'dev-config' });
+  await waitFor(store, secrets, { namespace, name: 'dev-config' }, Boolean, { timeoutMs: 10_000 });
+  const journal = await readJournal(store, await store.get(kindClusters, { namespace, name: 'dev' }));
+  const runs = journal.filter((entry) => entry.output);
+  expect(runs).toHaveLength(1);
+  expect(runs[0]).toMatchObject({ at: '2030-01-01T00:00:00Z', message: 'kind create cluster' });
+  expect(runs[0]?.output).toContain('kind says hello');
+  expect(runs[0]?.output).not.toContain('abcdef0123456789');
+  expect(journal.map((entry) => entry.reason)).toContain('Resolved');
+});
+
+const ask = (kubernetesVersion: string) =>
+  store.patch(kindClusters, { namespace, name: 'dev' }, { type: 'merge', body: { spec: { kubernetesVersion } } });
+
+it('upgrades in place where the provisioner can, one minor at a time and never down', async () => {
+  kind.upgrades = 'in place';
+  await make();
+  await until((object) => object.status?.ready === true);
+  kind.version = 'v1.37.0';
+  await ask('1.37');
+  const refused = await until((object) => reason(object) === 'UpgradeRefused');
+  expect(refused.status).toMatchObject({ version: 'v1.35.8', resolved: { requested: '', version: 'v1.35.8' } });
+  expect(getCondition(refused, 'Ready')?.message).toContain('upgrade to 1.36 first');
+  kind.version = 'v1.34.0';
+  await ask('1.34');
+  await until((object) => getCondition(object, 'Ready')?.message.includes('cannot go back') === true);
+  expect(kind.calls).not.toContain('upgrade');
+  kind.version = 'v1.36.4';
+  await ask('1.36');
+  const upgraded = await until((object) => object.status?.version === 'v1.36.4');
+  expect(upgraded.status?.resolved).toEqual({
+    requested: '1.36',
+    version: 'v1.36.4',
+    image: 'kindest/node:v1.36.4',
+  });
+});
+
+it('leaves a cluster that cannot be upgraded at what it is', async () => {
+  await make();
+  await until((object) => object.status?.ready === true);
+  kind.version = 'v1.36.4';
+  await ask('1.36');
+  await until((object) => object.status?.observedGeneration === object.metadata.generation);
+  const { status } = await store.get(kindClusters, { namespace, name: 'dev' });
+  expect(status?.resolved).toMatchObject({ requested: '', version: 'v1.35.8' });
+  expect(kind.calls.filter((call) => call === 'resolve')).toHaveLength(1);
 });
 
 it('refreshes a kubeconfig that went stale or was deleted', async () => {
