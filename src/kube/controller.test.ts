@@ -269,22 +269,59 @@ describe('Controller', () => {
     await stop();
   });
 
-  it('stops: aborts what is under way, waits for it, starts nothing more', async () => {
-    const { store, start } = scene();
-    let begun = 0;
-    let ended = 0;
+  it('stops: lets what is under way come to its end, starts nothing more', async () => {
+    const { clock, store, start } = scene();
+    const ended: boolean[] = [];
     const { stop } = start({
       concurrency: 1,
-      reconcile: async (_key, { signal }) => {
-        begun++;
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, 20)));
-        ended++;
+      reconcile: async (_key, { signal, clock: time }) => {
+        await new Promise<void>((resolve) => time.after(3_000, resolve));
+        ended.push(signal.aborted);
       },
     });
     await store.create(nests, nest('a'));
     await store.create(nests, nest('b'));
     await settle();
+    const stopped = stop();
+    await clock.advance(3_000);
+    await stopped;
+    expect(ended).toEqual([false]);
+  });
+
+  it('stops: aborts what does not end within its time, and waits for it', async () => {
+    const { clock, store, start } = scene();
+    let ended = 0;
+    const { stop } = start({
+      reconcile: async (_key, { signal }) => {
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, 20)));
+        ended++;
+      },
+    });
+    await store.create(nests, nest('a'));
+    await settle();
+    const stopped = stop();
+    await clock.advance(4_900);
+    expect(ended).toBe(0);
+    await clock.advance(100);
+    await stopped;
+    expect(ended).toBe(1);
+  });
+
+  it('reconciles only what its selection has, though other things ask for more', async () => {
+    const { store, start } = scene();
+    const keys: string[] = [];
+    const { stop } = start({
+      selection: { labelSelector: 'team=blue' },
+      watches: [{ resource: eggs, map: (egg) => [{ namespace: 'n', name: egg.metadata.name as string }] }],
+      reconcile: async (key) => void keys.push(keyText(key)),
+    });
+    const blue = { ...nest('a'), metadata: { ...nest('a').metadata, labels: { team: 'blue' } } };
+    await store.create(nests, blue);
+    await store.create(nests, nest('b'));
+    await settle();
+    for (const name of ['a', 'b']) await store.create(eggs, { ...nest(name), kind: 'Egg' });
+    await settle();
+    expect(keys).toEqual(['n/a', 'n/a']);
     await stop();
-    expect([begun, ended]).toEqual([1, 1]);
   });
 });

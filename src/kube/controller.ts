@@ -11,6 +11,7 @@ import type { BackoffOptions } from './backoff.ts';
 import type { Informer } from './informer.ts';
 import type { Informers } from './informers.ts';
 import { isConflict } from './kube-error.ts';
+import { isLeaseLost } from './leader-election.ts';
 import { controllerOf } from './owner-references.ts';
 import { isTerminal, type Reconciler, type Result } from './reconciler.ts';
 import { shareSignal } from './share-signal.ts';
@@ -31,6 +32,7 @@ export interface ControllerOptions {
   name: string;
   /** The reconciled kind. */
   resource: ResourceRef;
+  /** What is not in it is never reconciled, whatever else asks for it. */
   selection?: Selection;
   filter?: (object: KubeObject, old?: KubeObject) => boolean;
   /** Kinds made by this controller; their controller owner is reconciled when they change. */
@@ -54,6 +56,11 @@ export interface ControllerEnvironment {
 
 /** What the first list brings waits behind what changes now: after a restart thousands of keys are mostly in order. */
 const INITIAL = -100;
+/**
+ * How long a stop lets reconciles under way come to their end. A leader that is told to stop has renewed within its renew deadline, so its
+ * lease lasts for at least the difference to the lease's duration: 5 s by default.
+ */
+const DRAIN_MS = 5_000;
 
 export class Controller {
   readonly name: string;
@@ -64,6 +71,7 @@ export class Controller {
   readonly #log: Logger;
   readonly #metrics: ReturnType<typeof controllerMetrics>;
   readonly #informers: Informer[] = [];
+  readonly #reconciled: Informer;
   readonly #removals: (() => void)[] = [];
 
   constructor(options: ControllerOptions, environment: ControllerEnvironment) {
@@ -76,6 +84,7 @@ export class Controller {
     this.#metrics = controllerMetrics(metrics, options.name);
     this.queue = new WorkQueue({ name: options.name, clock, random, metrics, backoff: options.backoff });
     const { resource, selection, filter, owns = [], watches = [] } = options;
+    this.#reconciled = environment.informers.for(resource, selection);
     this.#watch(environment.informers, { resource, selection, filter, map: (object) => [keyOf(object)] });
     for (const owned of owns) this.#watch(environment.informers, { resource: owned, map: ownerKeys(resource) });
     for (const watch of watches) this.#watch(environment.informers, watch);
@@ -90,14 +99,19 @@ export class Controller {
       return; // Stopped before it began.
     }
     this.#log.info('controller started', { keys: this.queue.depth });
-    const workers = Array.from({ length: this.#options.concurrency ?? 4 }, () => this.#work(signal));
+    const work = new AbortController();
+    shareSignal(work.signal);
+    const workers = Array.from({ length: this.#options.concurrency ?? 4 }, () => this.#work(work.signal));
     await new Promise<void>((resolve) => {
       if (signal.aborted) return resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     for (const remove of this.#removals) remove();
+    const end = () => work.abort(signal.reason);
+    const cancel = isLeaseLost(signal.reason) ? end() : this.#clock.after(DRAIN_MS, end);
     await this.queue.shutdown();
     await Promise.all(workers);
+    cancel?.();
     this.#log.info('controller stopped');
   }
 
@@ -126,11 +140,17 @@ export class Controller {
   async #work(signal: AbortSignal): Promise<void> {
     for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
       try {
-        await this.#reconcile(key, signal);
+        if (this.#isSelected(key)) await this.#reconcile(key, signal);
       } finally {
         this.queue.done(key);
       }
     }
+  }
+
+  /** Asked of the cache: what it does not know yet comes again when it does. */
+  #isSelected(text: string): boolean {
+    const { labelSelector, fieldSelector } = this.#options.selection ?? {};
+    return (!labelSelector && !fieldSelector) || this.#reconciled.get(parseKey(text)) !== undefined;
   }
 
   async #reconcile(text: string, signal: AbortSignal): Promise<void> {

@@ -7,20 +7,26 @@ import { apiVersionOf, type ResourceRef, type Selection } from './store.ts';
 export type InformersOptions = Omit<InformerOptions, 'resource' | 'selection' | 'transform'> & {
   /** Default: drops `managedFields`, often half of an object, which no reconciler reads. */
   transform?: (object: KubeObject) => KubeObject;
+  /** Of namespaced kinds, only what is in this namespace is seen. Default: all namespaces. */
+  namespace?: string;
 };
 
 export class Informers {
-  readonly #options: InformersOptions;
+  readonly #options: Omit<InformersOptions, 'namespace'>;
+  readonly #namespace: string | undefined;
   readonly #informers = new Map<string, Informer>();
   #signal: AbortSignal | undefined;
   #runs: Promise<void>[] = [];
 
-  constructor(options: InformersOptions) {
+  constructor({ namespace, ...options }: InformersOptions) {
     this.#options = options;
+    this.#namespace = namespace;
   }
 
   /** Starts at once if the others have been started. */
-  for<T extends KubeObject = KubeObject>(resource: ResourceRef, selection: Selection = {}): Informer<T> {
+  for<T extends KubeObject = KubeObject>(resource: ResourceRef, asked: Selection = {}): Informer<T> {
+    const within = resource.namespaced && this.#namespace ? { namespace: this.#namespace } : {};
+    const selection = { ...within, ...asked };
     const { namespace = '', labelSelector = '', fieldSelector = '' } = selection;
     const id = [apiVersionOf(resource), resource.plural, namespace, labelSelector, fieldSelector].join('|');
     let informer = this.#informers.get(id);

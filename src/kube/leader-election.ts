@@ -83,12 +83,11 @@ export class LeaderElector {
     const work = lead(leading.signal);
     const renewing = this.#renew(signal, leading.signal);
     const ended = await Promise.race([renewing, settled(work).then(() => 'ended' as const)]);
-    leading.abort(new Error(ended === 'lost' ? 'The lease was lost' : 'Stopped'));
+    const lost = ended === 'lost' ? leaseLost(identity) : undefined;
+    leading.abort(lost ?? new Error('Stopped'));
     await settled(work);
     await renewing;
-    if (ended === 'lost') {
-      throw new RookeryError('LEASE_LOST', `${identity} is not the leader any more`, { class: 'retryable' });
-    }
+    if (lost) throw lost;
     // Work that ended in an error may not have ended at all: then the lease runs out instead.
     await work;
     await this.#release();
@@ -208,6 +207,15 @@ export class LeaderElector {
       log.warn('could not release the lease; it runs out by itself', { error });
     }
   }
+}
+
+function leaseLost(identity: string): RookeryError {
+  return new RookeryError('LEASE_LOST', `${identity} is not the leader any more`, { class: 'retryable' });
+}
+
+/** Why work has to stop: another may begin with it at any moment, so nothing may be finished first. */
+export function isLeaseLost(reason: unknown): boolean {
+  return reason instanceof RookeryError && reason.code === 'LEASE_LOST';
 }
 
 function newLease({ namespace, name }: Required<ObjectKey>, spec: LeaseSpec): KubeObject {

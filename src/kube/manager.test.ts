@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { leases } from './leader-election.ts';
 import { Manager, type ManagerOptions } from './manager.ts';
+import { keyText, type ResourceRef } from './store.ts';
 import { FakeClock, seededRandom, settle } from './testing/fake-clock.ts';
 import { MemoryStore } from './testing/memory-store.ts';
 
+const nests: ResourceRef = { group: 'test.dev', version: 'v1', plural: 'nests', kind: 'Nest', namespaced: true };
 const lease = { namespace: 'system', name: 'rookery' };
 
 function scene() {
@@ -77,6 +79,70 @@ describe('Manager', () => {
     await clock.advance(10_000);
     await expect(running).rejects.toMatchObject({ code: 'LEASE_LOST' });
     expect(log.slice(2).sort()).toEqual(['a ends', 'web ends']);
+  });
+
+  it('leaves nothing to be finished when the lease is lost', async () => {
+    const { clock, store, make } = scene();
+    const manager = make({ leaderElection: { lease, identity: 'one' } });
+    const seen: unknown[] = [];
+    manager.addController({
+      name: 'slow',
+      resource: nests,
+      reconcile: (_key, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => {
+            seen.push(clock.now());
+            resolve(undefined);
+          });
+        }),
+    });
+    await store.create(nests, { apiVersion: 'test.dev/v1', kind: 'Nest', metadata: { namespace: 'n', name: 'a' } });
+    const running = manager.run(new AbortController().signal);
+    running.catch(() => {});
+    await clock.advance(3_000);
+    await store.patch(leases, lease, { type: 'merge', body: { spec: { holderIdentity: 'thief' } } });
+    const stolenAt = clock.now();
+    await clock.advance(2_500);
+    await expect(running).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    expect((seen[0] as number) - stolenAt).toBeLessThan(2_500);
+  });
+
+  it('puts the leader on its foundation before the work begins, and takes that down after the work', async () => {
+    const { clock, log, make, part } = scene();
+    const foundation = async () => {
+      log.push('foundation up');
+      return async () => void log.push('foundation down');
+    };
+    const manager = make({ leaderElection: { lease, identity: 'one' }, foundation });
+    manager.add(part('work'));
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    await clock.advance(1_000);
+    stop.abort();
+    await running;
+    expect(log).toEqual(['foundation up', 'work starts', 'work ends', 'foundation down']);
+  });
+
+  it('sees one namespace, and reconciles what has the label', async () => {
+    const { store, make } = scene();
+    const manager = make({ namespace: 'n', labelSelector: 'cluster.x-k8s.io/watch-filter=rookery' });
+    const keys: string[] = [];
+    const seen = manager.informers.for(nests);
+    const resource = nests;
+    manager.addController({ name: 'nest', resource, reconcile: async (key) => void keys.push(keyText(key)) });
+    const labels = { 'cluster.x-k8s.io/watch-filter': 'rookery' };
+    const put = (namespace: string, name: string, more = {}) =>
+      store.create(nests, { apiVersion: 'test.dev/v1', kind: 'Nest', metadata: { namespace, name, ...more } });
+    await put('n', 'ours', { labels });
+    await put('n', 'plain');
+    await put('elsewhere', 'labelled', { labels });
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    await settle();
+    expect(keys).toEqual(['n/ours']);
+    expect(seen.list()).toHaveLength(2);
+    stop.abort();
+    await running;
   });
 
   it('stops everything and rejects when a part fails or ends by itself', async () => {

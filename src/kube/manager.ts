@@ -31,6 +31,12 @@ export interface ManagerOptions {
   leaderElection?: Pick<LeaderElectionOptions, 'lease' | 'identity' | 'leaseMs' | 'renewDeadlineMs' | 'retryMs'>;
   /** How long a stop waits for work under way. */
   stopTimeoutMs?: number;
+  /** Only objects in this namespace are seen. Default: all. */
+  namespace?: string;
+  /** Only objects with these labels are reconciled; the others are seen all the same. */
+  labelSelector?: string;
+  /** What the leader's work stands on: up before it begins; what it answers takes it down after the work has ended. */
+  foundation?: () => Promise<() => Promise<void>>;
 }
 
 export class Manager {
@@ -44,11 +50,14 @@ export class Manager {
     const { store, clock = systemClock, random = systemRandom, log = silentLogger, metrics = noMetrics } = options;
     this.#options = options;
     this.#environment = { store, clock, random, log, metrics };
-    this.informers = new Informers({ store, clock, random, log });
+    this.informers = new Informers({ store, clock, random, log, namespace: options.namespace });
   }
 
   addController(options: ControllerOptions): Controller {
-    const controller = new Controller(options, { ...this.#environment, informers: this.informers });
+    const { labelSelector } = this.#options;
+    const selection = labelSelector ? { ...options.selection, labelSelector } : options.selection;
+    const environment = { ...this.#environment, informers: this.informers };
+    const controller = new Controller({ ...options, selection }, environment);
     this.add(controller);
     return controller;
   }
@@ -84,9 +93,18 @@ export class Manager {
 
   async #lead(signal: AbortSignal, runnables: Runnable[]): Promise<void> {
     const { leaderElection } = this.#options;
-    if (!leaderElection) return await this.#runAll(runnables, signal);
+    if (!leaderElection) return await this.#work(runnables, signal);
     const elector = new LeaderElector({ ...this.#environment, ...leaderElection });
-    await elector.run(signal, (leading) => this.#runAll(runnables, leading));
+    await elector.run(signal, (leading) => this.#work(runnables, leading));
+  }
+
+  async #work(runnables: Runnable[], signal: AbortSignal): Promise<void> {
+    const takeDown = await this.#options.foundation?.();
+    try {
+      await this.#runAll(runnables, signal);
+    } finally {
+      await takeDown?.();
+    }
   }
 
   /** Until `signal` aborts; the first failure stops the others. */
