@@ -1,6 +1,6 @@
-/** `rookery down` */
+/** `rookery down`: stops a control plane that serves, and one that is only starting. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive, readState } from '../embedded/state-file.ts';
+import { isAlive, readState, type State } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
 import { type GlobalOptions, homeOf } from './connect.ts';
 import { print } from './output.ts';
@@ -10,7 +10,7 @@ const PATIENCE_MS = 15_000;
 export async function down(options: GlobalOptions): Promise<void> {
   const home = homeOf(options);
   const state = await readState(home);
-  if (!state) return print(options.output, { stopped: false }, () => 'no control plane is running\n');
+  if (!state || state.command) return print(options.output, { stopped: false }, () => notRunning(state));
   process.kill(state.pid, 'SIGTERM');
   const end = Date.now() + PATIENCE_MS;
   while (isAlive(state)) {
@@ -26,4 +26,10 @@ export async function down(options: GlobalOptions): Promise<void> {
     { stopped: true, pid: state.pid },
     () => 'stopped; everything is kept for the next `rookery up`\n',
   );
+}
+
+/** A command that hosts one is somebody's work: it ends by itself, or by Ctrl-C where it runs. */
+function notRunning(host: State | undefined): string {
+  if (!host) return 'no control plane is running\n';
+  return `no control plane is running but the one that \`${host.command}\` (pid ${host.pid}) hosts until it ends\n`;
 }

@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander';
 import pc from 'picocolors';
 import { RookeryError } from '../errors.ts';
+import { Interrupted } from './interrupt.ts';
 
 /** Exit codes: 0 done · 1 failed · 2 wrong input · 75 try again later (as sysexits' EX_TEMPFAIL) · 130 interrupted. */
 export function reportFailure(error: unknown, output?: string): number {
@@ -30,6 +31,9 @@ const ENVIRONMENT = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EN
 function describe(error: unknown): Failure {
   if (error instanceof RookeryError) {
     return { code: error.code, message: error.message, hint: error.hint, exitCode: error.exitCode };
+  }
+  if (error instanceof Interrupted) {
+    return { code: 'cli.interrupted', message: error.message, hint: error.hint, exitCode: error.exitCode };
   }
   const { name, message, reason, code } = error as { name?: string; message?: string; reason?: string; code?: unknown };
   if (name === 'KubeError') return { code: `api.${reason}`, message: message ?? '', exitCode: apiExitCode(code) };

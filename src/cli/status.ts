@@ -9,7 +9,16 @@ import { age, print } from './output.ts';
 
 export async function status(options: GlobalOptions): Promise<void> {
   const home = homeOf(options);
-  if (!(await readState(home))) {
+  const found = await readState(home);
+  if (found && found.phase !== 'serving') {
+    const { phase, pid, startedAt } = found;
+    return print(
+      options.output,
+      { running: false, phase, pid, startedAt, home: home.path },
+      () => `control plane  ${phase}, pid ${pid}, since ${age(startedAt, Date.now())}\n`,
+    );
+  }
+  if (!found) {
     if (options.output !== 'table') await print(options.output, { running: false, home: home.path }, () => '');
     throw new RookeryError('control-plane.down', 'no control plane is running', {
       hint: 'start one with `rookery up`',
@@ -30,6 +39,7 @@ export async function status(options: GlobalOptions): Promise<void> {
     await print(options.output, facts, () =>
       [
         `control plane  running, pid ${state.pid}, up ${age(state.startedAt, Date.now())}`,
+        ...(state.command ? [`               hosted by \`${state.command}\` until that ends`] : []),
         `API            ${state.url}`,
         `kubeconfig     ${home.kubeconfig}`,
         `home           ${home.path}`,

@@ -8,7 +8,7 @@ import { clusters } from '../api/resources.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { ControlPlane } from '../embedded/control-plane.ts';
 import { Home } from '../embedded/home.ts';
-import { readState, removeState, type State, writeState } from '../embedded/state-file.ts';
+import { claimHome, readState, removeState, type State, writeServing, writeStopping } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
 import { requestVirtualCluster } from '../provisioners/virtual/manifests.ts';
 import { jsonLogger, terminalLogger } from '../telemetry/log.ts';
@@ -33,33 +33,70 @@ const STOPPED = Symbol('asked to stop');
 export async function up(options: UpOptions): Promise<void> {
   const config = loadConfig(process.env, { home: options.home, port: options.port, host: options.host });
   const home = new Home(config.home);
-  const running = await readState(home);
-  if (running) return say(options, alreadyUp(home, running), { running: true, ...running });
   if (options.detach) return detach(options, home);
-  await serve(options, config, home);
+  // Heard from the beginning: a stop during the start is a clean one too.
+  const stopped = stopSignal();
+  const facts = { startedAt: new Date().toISOString(), version: rookeryVersion() };
+  const running = await Promise.race([stopped, claimed(home, facts)]);
+  if (running === STOPPED) return;
+  if (running) return say(options, alreadyUp(home, running), { running: true, ...running });
+  try {
+    await serve(options, config, home, facts, stopped);
+  } finally {
+    await removeState(home);
+  }
 }
 
-async function serve(options: UpOptions, config: Config, home: Home): Promise<void> {
+/** Undefined once the home is ours; a control plane that serves it already otherwise. Waits for one that starts, or that a command hosts. */
+async function claimed(home: Home, facts: Pick<State, 'startedAt' | 'version'>): Promise<State | undefined> {
+  const tell = tellOnce();
+  for (;;) {
+    const holder = await claimHome(home, facts);
+    if (!holder || isServing(holder)) return holder;
+    tell(holder);
+    await delay(50);
+  }
+}
+
+async function serve(
+  options: UpOptions,
+  config: Config,
+  home: Home,
+  facts: Pick<State, 'startedAt' | 'version'>,
+  stopped: Promise<typeof STOPPED>,
+): Promise<void> {
   const log = process.stderr.isTTY
     ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
     : jsonLogger({ level: config.logLevel });
-  const metrics = createMetrics();
-  // Heard from the beginning: a stop during the start is a clean one too.
-  const stopped = stopSignal();
-  const plane = await ControlPlane.start({ config, log, metrics });
-  const startedAt = new Date().toISOString();
+  const plane = await ControlPlane.start({ config, log, metrics: createMetrics() });
   try {
     await refreshKubeconfigs(plane, home);
     const demo = options.demo ? await Promise.race([stopped, ensureDemo(plane, home)]) : undefined;
     if (demo === STOPPED) return;
-    await writeState(home, { url: plane.url, startedAt, version: rookeryVersion() });
-    const facts = { running: true, url: plane.url, kubeconfig: home.kubeconfig, demo };
-    await say(options, welcome(home, plane.url, demo), facts);
+    await writeServing(home, { ...facts, url: plane.url });
+    await say(options, welcome(home, plane.url, demo), {
+      running: true,
+      url: plane.url,
+      kubeconfig: home.kubeconfig,
+      demo,
+    });
     await stopped;
   } finally {
+    await writeStopping(home, facts);
     await plane.close();
-    await removeState(home);
   }
+}
+
+function isServing(state: State | undefined): state is State {
+  return state?.phase === 'serving' && state.command === undefined;
+}
+
+function tellOnce(): (holder: State) => void {
+  let isTold = false;
+  return ({ command, pid }) => {
+    if (!isTold && command) process.stderr.write(`waiting for \`${command}\` (pid ${pid}), which uses this home\n`);
+    isTold ||= command !== undefined;
+  };
 }
 
 /** Files written for another port would lead nowhere: those of clusters that are still here are written again. */
@@ -84,6 +121,13 @@ async function ensureDemo(plane: ControlPlane, home: Home): Promise<string | und
 
 /** Starts the same command without --detach in a process of its own and waits until it serves. */
 async function detach(options: UpOptions, home: Home): Promise<void> {
+  const tell = tellOnce();
+  let holder = await readState(home);
+  for (; holder?.command; holder = await readState(home)) {
+    tell(holder);
+    await delay(50);
+  }
+  if (isServing(holder)) return say(options, alreadyUp(home, holder), { running: true, ...holder });
   mkdirSync(dirname(home.log), { recursive: true, mode: 0o700 });
   const log = openSync(home.log, 'a', 0o600);
   const before = fstatSync(log).size;
@@ -96,9 +140,9 @@ async function detach(options: UpOptions, home: Home): Promise<void> {
   const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
   const end = Date.now() + START_PATIENCE_MS;
   for (;;) {
-    const state = await readState(home);
-    if (state) return say(options, alreadyUp(home, state), { running: true, ...state });
     const code = await Promise.race([exited, delay(25, undefined)]);
+    const state = await readState(home);
+    if (isServing(state)) return say(options, alreadyUp(home, state), { running: true, ...state });
     if (code !== undefined || Date.now() > end) {
       const said = readFileSync(home.log).subarray(before).toString().trim();
       throw new RookeryError('up.failed', `the control plane did not start${said && `\n${said}`}`, {

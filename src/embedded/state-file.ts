@@ -1,38 +1,85 @@
-/** How other commands find the control plane of a home folder, and whether it still lives. */
-
+/**
+ * Who has a home folder, how other commands reach the control plane in it, and whether it still lives. The file is there from the first
+ * moment of a start, so that a control plane that is only coming up can be waited for and stopped too. What keeps two processes from one
+ * database is the database's own lock; this file says who the other one is.
+ */
 import { readFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
-import { writePrivate } from '../vault/files.ts';
+import { link, readFile, rename, rm } from 'node:fs/promises';
+import { createPrivate, writePrivate } from '../vault/files.ts';
 import type { Home } from './home.ts';
 
 export interface State {
   pid: number;
   /** Start time of the process in clock ticks, so that a reused pid is not taken for ours. */
   pidStartedAt: string;
+  phase: 'starting' | 'serving' | 'stopping';
+  /** Empty unless it serves. */
   url: string;
   startedAt: string;
   version: string;
+  /** The command that runs the control plane itself, for as long as it needs it; absent for `rookery up`. */
+  command?: string;
 }
 
-export async function writeState(home: Home, state: Omit<State, 'pid' | 'pidStartedAt'>): Promise<void> {
-  const full: State = { pid: process.pid, pidStartedAt: startTime(process.pid), ...state };
-  await writePrivate(home.state, `${JSON.stringify(full, null, 2)}\n`);
+type Facts = Omit<State, 'pid' | 'pidStartedAt' | 'phase' | 'url'>;
+
+/** Takes the home for this process; when somebody has it, that is the answer. */
+export async function claimHome(home: Home, facts: Facts): Promise<State | undefined> {
+  for (;;) {
+    if (await createPrivate(home.state, text({ ...facts, phase: 'starting', url: '' }))) return undefined;
+    const holder = await readState(home);
+    if (holder) return holder;
+    await removeStale(home);
+  }
 }
 
+export async function writeServing(home: Home, facts: Facts & { url: string }): Promise<void> {
+  await writePrivate(home.state, text({ ...facts, phase: 'serving' }));
+}
+
+/** Before the server closes: whoever looks from now on waits for the end instead of talking to it. */
+export async function writeStopping(home: Home, facts: Facts): Promise<void> {
+  await writePrivate(home.state, text({ ...facts, phase: 'stopping', url: '' }));
+}
+
+/** Leaves the file of another process alone. */
 export async function removeState(home: Home): Promise<void> {
-  await rm(home.state, { force: true });
+  const holder = await readState(home);
+  if (!holder || holder.pid === process.pid) await rm(home.state, { force: true });
 }
 
-/** The running control plane of this home, or undefined; a leftover of a killed one counts as none. */
+/** The control plane of this home, whatever it is doing; a leftover of a killed one counts as none. */
 export async function readState(home: Home): Promise<State | undefined> {
-  let state: State;
+  const state = await parsed(home.state);
+  return state && isAlive(state) ? state : undefined;
+}
+
+/** Somebody may have put a living one in its place since it was read: then it goes back. */
+async function removeStale(home: Home): Promise<void> {
+  const aside = `${home.state}.${process.pid}`;
   try {
-    state = JSON.parse(await readFile(home.state, 'utf8')) as State;
+    await rename(home.state, aside);
+    const moved = await parsed(aside);
+    if (moved && isAlive(moved)) await link(aside, home.state);
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function parsed(file: string): Promise<State | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as State;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
-  return isAlive(state) ? state : undefined;
+}
+
+function text(facts: Omit<State, 'pid' | 'pidStartedAt'>): string {
+  const state: State = { pid: process.pid, pidStartedAt: startTime(process.pid), ...facts };
+  return `${JSON.stringify(state, null, 2)}\n`;
 }
 
 export function isAlive(state: State): boolean {

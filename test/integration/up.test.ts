@@ -117,7 +117,8 @@ it('leaves a newer or broken database untouched and says so', async () => {
 });
 
 it('explains mistakes and exits by class of error', async () => {
-  expect(await run('cluster', 'list')).toMatchObject({ code: 2, stderr: expect.stringContaining('rookery up') });
+  // Nothing runs: the command hosts the control plane itself.
+  expect(await run('cluster', 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining('no clusters') });
   expect(await run('cluster', 'craete', 'x')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('Did you mean create'),

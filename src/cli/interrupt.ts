@@ -1,0 +1,35 @@
+/** Ctrl-C and TERM as a signal that waits can hear: the command ends by itself and says how to go on; the second one ends it at once. */
+
+const PATIENCE_MS = 5000;
+const INTERRUPTED = 130;
+
+/** Thrown by what was waiting; the command ends with 130. `hint`: how to go on. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+  readonly exitCode = INTERRUPTED;
+  readonly hint?: string;
+
+  constructor(hint?: string) {
+    super('interrupted');
+    this.hint = hint;
+  }
+}
+
+export function listenForInterrupts(): { signal: AbortSignal; stopListening(): void } {
+  const stop = new AbortController();
+  const onSignal = () => {
+    if (stop.signal.aborted) process.exit(INTERRUPTED);
+    stop.abort(new Interrupted());
+    // A call that hangs does not keep the command alive.
+    setTimeout(() => process.exit(INTERRUPTED), PATIENCE_MS).unref();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    signal: stop.signal,
+    stopListening() {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+    },
+  };
+}
