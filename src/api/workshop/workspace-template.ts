@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { conditions, dnsSubdomain, duration, observedGeneration } from '../fields.ts';
 import { defineKind, listMap, listSet, type ObjectOf, withRules } from '../kind.ts';
+import { stepContents } from './step-contents.ts';
 import { overridable, workspaceDefaults } from './workspace-defaults.ts';
 
 const step = z.object({
@@ -22,6 +23,7 @@ const step = z.object({
     .describe(
       'What happens to the nested cluster when this step begins: kept (default), made anew, or restored to the snapshot of this step.',
     ),
+  ...stepContents,
 });
 
 const overridePolicy = withRules(
