@@ -12,7 +12,7 @@ interface DoctorOptions extends GlobalOptions {
 export async function doctor(options: DoctorOptions): Promise<void> {
   const checks = await checkHost(systemProcesses(), homeOf(options).path);
   const isNeeded = (check: Check) => options.provisioner !== undefined && check.neededBy.includes(options.provisioner);
-  const provisioners = ['virtual', 'kind'].map((name) => ({
+  const provisioners = ['virtual', 'kind', 'k3d'].map((name) => ({
     name,
     works: checks.every((check) => check.state !== 'missing' || !check.neededBy.includes(name)),
   }));

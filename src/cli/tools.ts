@@ -1,5 +1,5 @@
 /** `rookery tools`: the programs Rookery drives, the versions it knows, and which Kubernetes they can make. */
-import { catalog } from '../tools/catalog.ts';
+import { catalog, releasedVersions } from '../tools/catalog.ts';
 import { findTool } from '../tools/find-tool.ts';
 import { systemProcesses } from '../tools/processes.ts';
 import { inRange, versionText } from '../tools/versions.ts';
@@ -39,6 +39,6 @@ async function look(name: string, needed: string, install: string): Promise<Tool
   const { tool, ...search } = await findTool(name, systemProcesses());
   if (!tool) return { name, needed, why: (search as { why: string }).why, install, kubernetes: [] };
   const images = Object.values(catalog().provisioners).flatMap((entry) => (entry.tool === name ? entry.images : []));
-  const known = images.filter((set) => inRange(tool.version, set.tool)).flatMap((set) => Object.keys(set.digests));
+  const known = images.filter((set) => inRange(tool.version, set.tool)).flatMap(releasedVersions);
   return { name, needed, version: versionText(tool.version), path: tool.path, install, kubernetes: known };
 }

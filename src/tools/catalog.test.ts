@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { catalog, chooseImage } from './catalog.ts';
-import { findVersion, inRange } from './versions.ts';
+import { catalog, chooseImage, releasedVersions } from './catalog.ts';
+import { exactVersion, findVersion, inRange } from './versions.ts';
 
 const tool = [0, 33, 0] as const;
 const tag = (version: string) => ({ tag: `kindest/node:${version}` });
@@ -31,7 +31,7 @@ it('never puts another patch in the place of an exact one', () => {
 });
 
 it('knows an image that was fetched by its digest', () => {
-  const digest = catalog().provisioners.kind?.images[0]?.digests['v1.34.11'];
+  const digest = catalog().provisioners.kind?.images[0]?.digests?.['v1.34.11'];
   expect(chooseImage('kind', { wanted: '1.34', tool, local: [{ digest }] })).toMatchObject({ isPresent: true });
 });
 
@@ -50,8 +50,27 @@ it('is whole: digests have their form, every tool range has images', () => {
   for (const minor of [29, 30, 31, 32, 33]) {
     expect(kind?.images.filter((set) => inRange([0, minor, 0], set.tool))).toHaveLength(1);
   }
-  for (const [version, digest] of kind?.images.flatMap((set) => Object.entries(set.digests)) ?? []) {
+  for (const [version, digest] of kind?.images.flatMap((set) => Object.entries(set.digests ?? {})) ?? []) {
     expect(findVersion(version)).toBeDefined();
     expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
   }
+});
+
+it('knows releases of k3s by their tags, and takes one that is here before a newer one', () => {
+  const k3d = (wanted: string | undefined, ...tags: string[]) =>
+    chooseImage('k3d', { wanted, tool: [5, 9, 0], local: tags.map((tag) => ({ tag: `rancher/k3s:${tag}` })) });
+  expect(k3d('1.35', 'v1.35.0-k3s1', 'v1.35.0-rc1-k3s1')).toEqual({
+    version: 'v1.35.0+k3s1',
+    image: 'rancher/k3s:v1.35.0-k3s1',
+    isPresent: true,
+  });
+  expect(k3d('1.35.0')).toMatchObject({ version: 'v1.35.0+k3s3', isPresent: false });
+  expect(k3d('v1.35.0+k3s1')).toMatchObject({ image: 'rancher/k3s:v1.35.0-k3s1' });
+  expect(k3d(undefined).version).toMatch(/^v1\.35\./);
+  const [released] = catalog().provisioners.k3d?.images ?? [];
+  expect(releasedVersions(released ?? { tool: '' }).slice(0, 2)).toEqual(['v1.36.3+k3s1', 'v1.35.7+k3s1']);
+  // Upstream never released it.
+  expect(() => k3d('1.34.0')).toThrow('Kubernetes 1.34.0 cannot be had for k3d v5.9.0');
+  for (const version of catalog().provisioners.k3d?.images[0]?.versions ?? [])
+    expect(exactVersion(version)).toHaveLength(4);
 });

@@ -6,7 +6,16 @@
 import { readFileSync } from 'node:fs';
 import { RookeryError } from '../errors.ts';
 import type { LocalImage } from './docker.ts';
-import { compareVersions, findVersion, inRange, matches, parseWanted, type Version, versionText } from './versions.ts';
+import {
+  compareVersions,
+  exactVersion,
+  imageTag,
+  inRange,
+  matches,
+  parseWanted,
+  type Version,
+  versionText,
+} from './versions.ts';
 
 export interface ToolEntry {
   range: string;
@@ -16,11 +25,18 @@ export interface ToolEntry {
   install: string;
 }
 
+/** What upstream released for a range of versions of the tool: by digest, or by tag where the image is the same for all of them. */
+interface ReleasedImages {
+  tool: string;
+  digests?: Record<string, string>;
+  versions?: string[];
+}
+
 interface ProvisionerEntry {
   tool: string;
   default: string;
   repository: string;
-  images: { tool: string; digests: Record<string, string> }[];
+  images: ReleasedImages[];
 }
 
 interface Catalog {
@@ -65,6 +81,18 @@ export function provisionerEntry(name: string): ProvisionerEntry {
   return entry;
 }
 
+/** The newest patch of each minor, newest first. */
+export function releasedVersions({ digests = {}, versions = [] }: ReleasedImages): string[] {
+  const newest = new Map<string, Version>();
+  for (const text of [...Object.keys(digests), ...versions]) {
+    const version = exactVersion(text) as Version;
+    const minor = `${version[0]}.${version[1]}`;
+    const known = newest.get(minor);
+    if (!known || compareVersions(version, known) > 0) newest.set(minor, version);
+  }
+  return [...newest.values()].sort((a, b) => compareVersions(b, a)).map(versionText);
+}
+
 export function chooseImage(provisioner: string, question: ImageQuestion): ImageChoice {
   const entry = provisionerEntry(provisioner);
   const choices = candidates(entry, question);
@@ -84,14 +112,19 @@ type Candidate = ImageChoice & { number: Version };
 function candidates(entry: ProvisionerEntry, { tool, local }: ImageQuestion): Candidate[] {
   const found: Candidate[] = [];
   for (const { tag } of local) {
-    const number = tag && findVersion(tag);
+    const number = tag && exactVersion(tag.slice(tag.lastIndexOf(':') + 1));
     if (number) found.push({ number, version: versionText(number), image: tag, isPresent: true });
   }
-  const released = entry.images.find((set) => inRange(tool, set.tool))?.digests ?? {};
-  for (const [version, digest] of Object.entries(released)) {
-    const number = findVersion(version) as Version;
-    const isPresent = local.some((image) => image.digest === digest);
-    found.push({ number, version, image: `${entry.repository}:${version}@${digest}`, isPresent });
+  const { digests = {}, versions = [] } = entry.images.find((set) => inRange(tool, set.tool)) ?? {};
+  for (const version of [...Object.keys(digests), ...versions]) {
+    const image = `${entry.repository}:${imageTag(version)}`;
+    const digest = digests[version];
+    found.push({
+      number: exactVersion(version) as Version,
+      version,
+      image: digest ? `${image}@${digest}` : image,
+      isPresent: local.some((here) => (digest ? here.digest === digest : here.tag === image)),
+    });
   }
   return found.sort((a, b) => compareVersions(b.number, a.number) || Number(b.isPresent) - Number(a.isPresent));
 }

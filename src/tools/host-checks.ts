@@ -23,6 +23,8 @@ const INOTIFY = [
   ['max_user_watches', 524_288],
 ] as const;
 const DISK_BYTES = 5 * 1024 ** 3;
+/** Provisioners whose nodes are containers. */
+const DOCKER_MAKES = ['kind', 'k3d'];
 
 export async function checkHost(processes: Processes, folder: string): Promise<Check[]> {
   const tools = await Promise.all(Object.keys(catalog().tools).map((name) => checkTool(name, processes)));
@@ -33,15 +35,19 @@ export async function checkHost(processes: Processes, folder: string): Promise<C
 }
 
 async function checkTool(name: string, processes: Processes): Promise<Check> {
-  const neededBy = name === 'kubectl' ? [] : ['kind'];
+  const neededBy = name === 'docker' ? DOCKER_MAKES : madeWith(name);
   const { tool, ...search } = await findTool(name, processes);
   if (tool) return { name, state: 'ok', detail: `${versionText(tool.version)} at ${tool.path}`, neededBy };
   const { why, fix } = search as { why: string; fix: string };
   return { name, state: 'missing', detail: why, fix, neededBy };
 }
 
+function madeWith(tool: string): string[] {
+  return Object.entries(catalog().provisioners).flatMap(([name, entry]) => (entry.tool === tool ? [name] : []));
+}
+
 async function checkEngine(docker: Docker): Promise<Check> {
-  const common = { name: 'docker engine', neededBy: ['kind'] };
+  const common = { name: 'docker engine', neededBy: DOCKER_MAKES };
   try {
     return { ...common, state: 'ok', detail: `answers, version ${await docker.version()}` };
   } catch (error) {
@@ -51,17 +57,16 @@ async function checkEngine(docker: Docker): Promise<Check> {
 }
 
 async function checkImages(docker: Docker): Promise<Check> {
-  const { repository } = provisionerEntry('kind');
-  const images = await docker.images(repository);
+  const repositories = DOCKER_MAKES.map((name) => provisionerEntry(name).repository);
+  const images = (await Promise.all(repositories.map((repository) => docker.images(repository)))).flat();
   const tags = images.map(({ tag, digest }) => tag ?? digest).join(', ');
   const common = { name: 'node images', neededBy: [] };
   if (images.length > 0) return { ...common, state: 'ok', detail: `here already: ${tags}` };
-  const detail = 'none on this machine: the first cluster of a version fetches about 1 GB';
   return {
     ...common,
     state: 'warn',
-    detail,
-    fix: `docker pull ${repository}:<version>   # or docker load < image.tar`,
+    detail: 'none on this machine: the first cluster of a version fetches about 1 GB (kind) or 80 MB (k3d)',
+    fix: `docker pull ${repositories[0]}:<version>   # or docker load < image.tar`,
   };
 }
 
