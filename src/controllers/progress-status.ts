@@ -1,11 +1,12 @@
 /** Where a provisioner stands, as status: conditions that say what blocks, since when and what happens next, and a bounded history. */
 import type { KubeObject } from '../api/object.ts';
 import { type Clock, rfc3339 } from '../clock.ts';
-import { setCondition } from '../kube/index.ts';
+import { removeCondition, setCondition } from '../kube/index.ts';
 import type { Progress } from '../provisioners/provisioner.ts';
 import { redactText } from '../telemetry/redact.ts';
 
 const HISTORY_MAX = 50;
+export const STALLED = 'Stalled';
 
 interface HistoryEntry {
   timestamp: string;
@@ -44,6 +45,12 @@ export function reportProgress(object: KubeObject, progress: Progress, clock: Cl
   const message = isReady ? '' : explain(progress);
   for (const type of ['Available', 'Ready']) {
     setCondition(object, { type, status, reason: progress.reason, message }, clock);
+  }
+  // As kstatus has it: waiting is of no use, a person has to act.
+  if (progress.phase === 'refused') {
+    setCondition(object, { type: STALLED, status: 'True', reason: progress.reason, message }, clock);
+  } else {
+    removeCondition(object, STALLED);
   }
   const output = progress.phase === 'blocked' && progress.output?.length ? `\n${progress.output.join('\n')}` : '';
   remember(object, progress.reason, (progress.step ?? progress.message) + output, clock);
