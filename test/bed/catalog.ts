@@ -118,6 +118,18 @@ export const catalog: readonly Part[] = [
     check: ['image.tar'],
   },
   {
+    name: 'kind-balancer-image',
+    version: 'v1.36.2',
+    about: 'what kind puts in front of several control planes: haproxy under envoy’s name',
+    source: {
+      from: 'image',
+      recipe: 'kind-balancer-image',
+      inputs: ['archive.ts', 'slim-root.ts', 'kind-balancer-image.ts', 'kind-balancer'],
+    },
+    needs: ['node-rootfs'],
+    check: ['image.tar'],
+  },
+  {
     name: 'k3d-cli',
     version: k3dVersion,
     about: 'k3s clusters in Docker',
@@ -323,10 +335,23 @@ export const catalog: readonly Part[] = [
     source: {
       from: 'go',
       folder: 'kubernetes-1.35',
-      programs: { 'e2e.test': 'k8s.io/kubernetes/test/e2e' },
-      mode: 'test',
+      programs: { ginkgo: 'github.com/onsi/ginkgo/v2/ginkgo' },
+      testPrograms: { 'e2e.test': 'k8s.io/kubernetes/test/e2e' },
     },
-    check: ['bin/e2e.test'],
+    check: ['bin/e2e.test', 'bin/ginkgo'],
+    optional: true,
+  },
+  {
+    name: 'kwok',
+    version: '0.8.0',
+    about: 'plays the kubelets of thousands of nodes, for benchmarks',
+    source: {
+      from: 'go',
+      folder: 'kwok',
+      programs: { kwok: 'sigs.k8s.io/kwok/cmd/kwok' },
+      keep: { of: 'sigs.k8s.io/kwok', folders: ['kustomize/stage', 'kustomize/crd'] },
+    },
+    check: ['bin/kwok', 'keep/kustomize/stage', 'keep/kustomize/crd'],
     optional: true,
   },
   {

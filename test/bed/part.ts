@@ -22,8 +22,8 @@ export interface GoSource {
   readonly cgo?: boolean;
   readonly tags?: readonly string[];
   readonly ldflags?: readonly string[];
-  /** `test` builds a test binary (`go test -c`) instead of a command. */
-  readonly mode?: 'build' | 'test';
+  /** Packages whose test binary (`go test -c`) is wanted. */
+  readonly testPrograms?: Readonly<Record<string, string>>;
   /** Build in a copy of this module, for mains whose go.mod has replace directives of its own. */
   readonly copyOf?: string;
   /** Folders of that copy to be laid over others first, e.g. files the program embeds. */

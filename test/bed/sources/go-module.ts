@@ -1,7 +1,7 @@
 // Programs from published Go modules. The folder in `modules/` pins them: go.sum holds every hash, and -mod=readonly
 // makes the toolchain refuse anything else.
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { scratch } from '../cache.ts';
 import type { GoSource } from '../part.ts';
 import { modulesFolder } from '../paths.ts';
@@ -40,6 +40,21 @@ async function copiedModule(
   return copy;
 }
 
+/** What Go calls the program of a package if it is not told: the last part of the path that is no version. */
+const goName = (main: string): string => basename(main.replace(/\/v\d+$/, ''));
+
+/** As few groups as possible in which no two programs are called the same by Go: what Go calls it → its name and package. */
+function groups(programs: Readonly<Record<string, string>>): Map<string, [name: string, main: string]>[] {
+  const made: Map<string, [string, string]>[] = [];
+  for (const program of Object.entries(programs)) {
+    const called = goName(program[1]);
+    const group = made.find((candidate) => !candidate.has(called));
+    if (group) group.set(called, program);
+    else made.push(new Map([[called, program]]));
+  }
+  return made;
+}
+
 export async function buildGo(context: BuildContext): Promise<void> {
   const { part, output, log, signal } = context;
   if (part.source.from !== 'go') throw new Error(`${part.name} is not built from Go modules`);
@@ -50,13 +65,22 @@ export async function buildGo(context: BuildContext): Promise<void> {
   const goVersion = (await run('go', ['env', 'GOVERSION'], { env })).trim();
   const ldflags = ['-s', '-w', ...(source.ldflags ?? [])].join(' ').replaceAll('$GOVERSION', goVersion);
   mkdirSync(join(output, 'bin'), { recursive: true });
-  for (const [name, main] of Object.entries(source.programs)) {
-    const verb = source.mode === 'test' ? ['test', '-c'] : ['build'];
-    const tags = source.tags ? ['-tags', source.tags.join(' ')] : [];
-    // A copy is built with the go.sum that came in its own verified zip; vendoring folders are not published.
-    const flags = ['-mod=readonly', '-trimpath', ...tags, '-ldflags', ldflags, '-o', join(output, 'bin', name), main];
-    await run('go', [...verb, ...flags], { cwd, env, log, signal, nice: Number(process.env.BED_NICE ?? 10) });
+  const tags = source.tags ? ['-tags', source.tags.join(' ')] : [];
+  // A copy is built with the go.sum that came in its own verified zip; vendoring folders are not published.
+  const flags = ['-mod=readonly', '-trimpath', ...tags, '-ldflags', ldflags];
+  const go = (...args: string[]): Promise<string> =>
+    run('go', args, { cwd, env, log, signal, nice: Number(process.env.BED_NICE ?? 10) });
+  const programs = join(output, 'bin');
+  for (const group of groups(source.programs)) {
+    const wanted = [...group.values()];
+    // One call for several: while one is linked, which takes one core, the packages of the next are compiled.
+    const target = wanted.length === 1 ? join(programs, wanted[0]?.[0] ?? '') : `${programs}/`;
+    await go('build', ...flags, '-o', target, ...wanted.map(([, main]) => main));
+    if (wanted.length > 1)
+      for (const [called, [name]] of group) renameSync(join(programs, called), join(programs, name));
   }
+  for (const [name, main] of Object.entries(source.testPrograms ?? {}))
+    await go('test', '-c', ...flags, '-o', join(programs, name), main);
   if (source.keep) {
     const original = await moduleFolder(pinned, source.keep.of, env, log);
     for (const folder of source.keep.folders) {
