@@ -4,6 +4,7 @@ import { machine } from './capi/machine.ts';
 import { machineDeployment } from './capi/machine-deployment.ts';
 import { machineHealthCheck } from './capi/machine-health-check.ts';
 import { machineSet } from './capi/machine-set.ts';
+import { k3dCluster } from './infrastructure/k3d-cluster.ts';
 import { kindCluster } from './infrastructure/kind-cluster.ts';
 import { virtualCluster } from './infrastructure/virtual-cluster.ts';
 import type { KindDefinition } from './kind.ts';
@@ -15,6 +16,7 @@ export const kinds: KindDefinition[] = [
   cluster,
   virtualCluster,
   kindCluster,
+  k3dCluster,
   workspaceTemplate,
   workspaceInstance,
   clusterJob,
