@@ -12,6 +12,10 @@ export interface RunOptions {
   env?: Record<string, string>;
   signal?: AbortSignal;
   timeoutMs?: number;
+  /** What it reads from its standard input; nothing otherwise. */
+  input?: string | Buffer;
+  /** Called with what it prints, as it comes. */
+  onOutput?: (text: string) => void;
 }
 
 export interface RunResult {
@@ -67,7 +71,9 @@ function runToEnd(
   const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const child = spawn(program, args, { env: { ...env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { env: { ...env, ...options.env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.on('error', () => {}); // It may end without having read all of it.
+    child.stdin.end(options.input ?? '');
     const output = { stdout: '', stderr: '' };
     let isLate = false;
     const timer = setTimeout(() => {
@@ -79,6 +85,7 @@ function runToEnd(
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
         if (output[name].length < OUTPUT_MAX) output[name] += text;
+        options.onOutput?.(text);
       });
     }
     const end = (act: () => void) => {
