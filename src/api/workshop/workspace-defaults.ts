@@ -39,6 +39,12 @@ export const nestedCluster = withRules(
     version: kubernetesVersion
       .optional()
       .describe('Kubernetes version of the nested cluster; 1.35 means the newest 1.35 patch that can be had.'),
+    provisioner: z
+      .enum(['auto', 'virtual', 'k3d', 'kind', 'vcluster'])
+      .optional()
+      .describe(
+        'How the nested cluster is made. `auto` (default): k3d or kind where there is Docker, simulated where there is none.',
+      ),
   }),
   {
     rule: "!has(self.version) || (has(self.mode) && self.mode != 'none')",
@@ -75,6 +81,7 @@ export const overridable = [
   'isolation.mode',
   'cluster.mode',
   'cluster.version',
+  'cluster.provisioner',
   'resources.cpu',
   'resources.memory',
   'access.webTerminal',
