@@ -5,6 +5,7 @@ import { machineDeployment } from './capi/machine-deployment.ts';
 import { machineHealthCheck } from './capi/machine-health-check.ts';
 import { machineSet } from './capi/machine-set.ts';
 import { k3dCluster } from './infrastructure/k3d-cluster.ts';
+import { k3sCluster } from './infrastructure/k3s-cluster.ts';
 import { kindCluster } from './infrastructure/kind-cluster.ts';
 import { virtualCluster } from './infrastructure/virtual-cluster.ts';
 import type { KindDefinition } from './kind.ts';
@@ -17,6 +18,7 @@ export const kinds: KindDefinition[] = [
   virtualCluster,
   kindCluster,
   k3dCluster,
+  k3sCluster,
   workspaceTemplate,
   workspaceInstance,
   clusterJob,
