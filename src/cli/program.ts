@@ -1,6 +1,8 @@
 /** The tree of commands: names, arguments and help. What they do is in a file each, loaded when they run. */
 import { Command, Option } from 'commander';
 import { parsePort } from '../config.ts';
+import { addClusterCommands } from './cluster-commands.ts';
+import { examples } from './help.ts';
 import { checkFormat, OUTPUT_FORMATS } from './output.ts';
 
 export function buildProgram(): Command {
@@ -19,8 +21,10 @@ export function buildProgram(): Command {
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false });
 
   addControlPlane(program);
-  addClusters(program);
+  addClusterCommands(program);
+  addInsight(program);
   addMachine(program);
+  addManager(program);
   program
     .command('crds')
     .description('print the CustomResourceDefinitions of all kinds, ready for kubectl apply')
@@ -75,6 +79,63 @@ function addControlPlane(program: Command): void {
     );
 }
 
+function addManager(program: Command): void {
+  const port = (flags: string, description: string) =>
+    new Option(flags, description).argParser((text) => parsePort(text, flags.split(' ', 1)[0] as string));
+  program
+    .command('manager')
+    .description('run the controllers against the API server of a Kubernetes cluster')
+    .option('--kubeconfig <file>', 'the cluster whose objects are looked after (default: the one this pod runs in)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--namespace <namespace>', 'look after this namespace only')
+    .option('--watch-filter <value>', 'look after objects with the label cluster.x-k8s.io/watch-filter=<value> only')
+    .option('--leader-elect', 'let one of several work at a time')
+    .option('--leader-elect-namespace <namespace>', 'where the lease is')
+    .option('--install-crds', 'install or update our CustomResourceDefinitions first')
+    .addOption(
+      new Option('--core <mode>', "our Cluster API core; auto: unless upstream's is installed")
+        .choices(['auto', 'on', 'off'])
+        .default('auto'),
+    )
+    .option('--virtual-host <address>', 'address on which virtual clusters are served', '127.0.0.1')
+    .addOption(port('--virtual-port <port>', 'its port').default(7444))
+    .option('--virtual-url <url>', 'where others reach that, when it is not the same: https://host:port')
+    .option('--probe-host <address>', 'address of /healthz, /readyz and /metrics', '127.0.0.1')
+    .addOption(port('--health-port <port>', 'serve /healthz and /readyz there'))
+    .addOption(port('--metrics-port <port>', 'serve /metrics there'))
+    .action(async (_options, command: Command) => (await import('./manager.ts')).manager(command.optsWithGlobals()));
+}
+
+function addInsight(program: Command): void {
+  program
+    .command('why')
+    .description('say why something is not ready: the chain to the root cause, and what helps')
+    .argument('<what>', 'a cluster, or kind/name (e.g. kindcluster/demo)')
+    .option('-n, --namespace <namespace>', 'where it is', 'default')
+    .addHelpText('after', examples('rookery why demo', 'rookery why kindcluster/demo -o json'))
+    .action(async (what: string, _options, command: Command) =>
+      (await import('./why.ts')).why(command.optsWithGlobals(), what),
+    );
+  program
+    .command('journal')
+    .description('say what happened to a cluster, and when')
+    .argument('<cluster>')
+    .option('-n, --namespace <namespace>', 'namespace of the cluster object', 'default')
+    .option('-f, --follow', 'go on with what happens from now on')
+    .option('--output-of-tools', 'with everything the tools said, not only that they ran')
+    .addHelpText('after', examples('rookery journal demo --follow', 'rookery journal demo --output-of-tools'))
+    .action(async (name: string, _options, command: Command) =>
+      (await import('./journal.ts')).journal(command.optsWithGlobals(), name),
+    );
+  program
+    .command('gc')
+    .description('compare the world with the objects, both ways, and remove what nobody owns')
+    .option('--yes', 'remove it; without this it is only shown')
+    .option('--dry-run', 'only show it (the default)')
+    .addHelpText('after', examples('rookery gc', 'rookery gc --yes'))
+    .action(async (_options, command: Command) => (await import('./gc.ts')).collectGarbage(command.optsWithGlobals()));
+}
+
 function addMachine(program: Command): void {
   program
     .command('provisioners')
@@ -82,60 +143,25 @@ function addMachine(program: Command): void {
     .action(async (_options, command: Command) =>
       (await import('./provisioners.ts')).listProvisioners(command.optsWithGlobals()),
     );
-  program
+  const tools = program
     .command('tools')
     .description('list the programs Rookery drives: versions needed and found, what they can make')
     .action(async (_options, command: Command) => (await import('./tools.ts')).listTools(command.optsWithGlobals()));
+  tools
+    .command('install')
+    .description('fetch a pinned release of a program, check it against its known sha256, and keep it below --home')
+    .argument('<tool...>', 'names as `rookery tools` lists them')
+    .option('--force', 'also when a fitting one is on PATH already')
+    .addHelpText(
+      'after',
+      examples('rookery tools install kind', 'HTTPS_PROXY=http://proxy:3128 rookery tools install k3d'),
+    )
+    .action(async (names: string[], _options, command: Command) =>
+      (await import('./tools-install.ts')).installTools(command.optsWithGlobals(), names),
+    );
   program
     .command('doctor')
     .description('say what works on this machine, what is missing, and the command that helps')
     .option('-p, --provisioner <name>', 'end with 1 when something is missing that this one needs')
     .action(async (_options, command: Command) => (await import('./doctor.ts')).doctor(command.optsWithGlobals()));
-}
-
-function addClusters(program: Command): void {
-  const cluster = program.command('cluster').alias('clusters').description('make, list, reach and delete clusters');
-  const named = (name: string, description: string) =>
-    cluster
-      .command(name)
-      .description(description)
-      .option('-n, --namespace <namespace>', 'namespace of the cluster object', 'default');
-
-  named('create', 'make a cluster and wait until it answers')
-    .argument('<name>')
-    .option('-p, --provisioner <name>', 'how to make it: virtual or kind (see `rookery provisioners`)', 'virtual')
-    .option('--kubernetes-version <version>', '1.35 for the newest patch that can be had, or an exact v1.35.8')
-    .option('--nodes <count>', 'how many nodes, the control plane among them')
-    .option('--control-planes <count>', 'how many of them are control planes')
-    .option('--image <image>', 'node image, when no version from the catalog fits')
-    .option('--no-wait', 'return at once')
-    .option('--timeout <seconds>', 'how long to wait (default: 120 for virtual clusters, 900 for others)')
-    .action(async (name: string, _options, command: Command) =>
-      (await import('./cluster-create.ts')).createCluster(command.optsWithGlobals(), name),
-    );
-  named('list', 'list clusters')
-    .alias('ls')
-    .option('-A, --all-namespaces', 'of all namespaces')
-    .action(async (_options, command: Command) =>
-      (await import('./cluster-list.ts')).listClusters(command.optsWithGlobals()),
-    );
-  named('get', 'show one cluster: state, conditions, address')
-    .argument('<name>')
-    .action(async (name: string, _options, command: Command) =>
-      (await import('./cluster-get.ts')).getCluster(command.optsWithGlobals(), name),
-    );
-  named('kubeconfig', "print a cluster's kubeconfig")
-    .argument('<name>')
-    .option('--path', 'write it to its own file and print the path instead')
-    .action(async (name: string, _options, command: Command) =>
-      (await import('./cluster-kubeconfig.ts')).printKubeconfig(command.optsWithGlobals(), name),
-    );
-  named('delete', 'delete clusters and everything they left')
-    .alias('rm')
-    .argument('<name...>')
-    .option('--no-wait', 'return at once')
-    .option('--timeout <seconds>', 'how long to wait', '120')
-    .action(async (names: string[], _options, command: Command) =>
-      (await import('./cluster-delete.ts')).deleteClusters(command.optsWithGlobals(), names),
-    );
 }

@@ -14,10 +14,12 @@ export interface ControllerParts {
   /** Called when the first object of a way is seen; absent where all of them are left to somebody else. */
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
   open?(way: ClusterWay): Promise<Provisioner<any>>;
+  /** False where upstream's core drives the providers. Default true. */
+  hasCore?: boolean;
 }
 
-export function addControllers(manager: Manager, { store, tenants, open }: ControllerParts): void {
-  manager.addController(clusterController(store, manager.informers));
+export function addControllers(manager: Manager, { store, tenants, open, hasCore = true }: ControllerParts): void {
+  if (hasCore) manager.addController(clusterController(store, manager.informers));
   if (tenants) manager.addController(virtualClusterController(store, tenants));
   if (!open) return;
   for (const way of clusterWays) {

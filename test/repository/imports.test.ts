@@ -12,6 +12,8 @@ const ORDER = [
   'main.ts',
   'cli',
   'http',
+  // The second home: controllers against any Kubernetes API.
+  'manager',
   // The control plane in one process: puts API server, controllers and vault together.
   'embedded',
   'controllers',

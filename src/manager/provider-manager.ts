@@ -1,0 +1,105 @@
+/**
+ * The second home of Rookery: the same controllers against any Kubernetes API server. Where Cluster API's own core is installed they serve
+ * it as providers, else our core drives them. Nothing is installed unless asked for; one replica works at a time, the others wait.
+ */
+import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
+import { addControllers } from '../controllers/index.ts';
+import type { EmbeddedServerOptions } from '../embedded/embedded-server.ts';
+import { Home } from '../embedded/home.ts';
+import { RookeryError } from '../errors.ts';
+import { type LeaderElectionOptions, Manager, type ObjectStore } from '../kube/index.ts';
+import type { ClusterWay } from '../provisioners/registry.ts';
+import { type Logger, silentLogger } from '../telemetry/log.ts';
+import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
+import { type Processes, systemProcesses } from '../tools/processes.ts';
+import { checkCrds, installCrds } from './crds.ts';
+import { probeServer } from './probe-server.ts';
+import { coreKinds, installedCore, providerKinds } from './served-kinds.ts';
+import { VirtualHome } from './virtual-home.ts';
+
+/** `auto`: ours drives where upstream's is not installed. */
+export type CoreMode = 'auto' | 'on' | 'off';
+
+export interface ProviderManagerOptions {
+  store: ObjectStore;
+  /** Folder for what provisioners and virtual clusters keep. Replicas share it. */
+  home: string;
+  core: CoreMode;
+  /** Where virtual clusters are served, and how that is reached by others. */
+  virtual: Pick<EmbeddedServerOptions['config'], 'host' | 'port' | 'durability'> & { advertise?: string };
+  namespace?: string;
+  /** Value of the label `cluster.x-k8s.io/watch-filter`. */
+  watchFilter?: string;
+  leaderElection?: Pick<LeaderElectionOptions, 'lease' | 'identity'>;
+  installCrds?: boolean;
+  probes?: { host: string; healthPort?: number; metricsPort?: number };
+  clock?: Clock;
+  random?: Random;
+  log?: Logger;
+  metrics?: Metrics;
+  processes?: Processes;
+}
+
+const WATCH_FILTER_LABEL = 'cluster.x-k8s.io/watch-filter';
+
+/** Runs until `signal` aborts and the reconciles under way have ended. */
+export async function runProviderManager(options: ProviderManagerOptions, signal: AbortSignal): Promise<void> {
+  const { clock = systemClock, random = systemRandom, log = silentLogger, metrics = noMetrics } = options;
+  const { store, namespace, watchFilter, leaderElection, processes = systemProcesses() } = options;
+  const hasCore = await prepare(options, log, signal);
+  const home = new Home(options.home);
+  const { advertise, ...address } = options.virtual;
+  const config = { home: home.path, ...address };
+  const virtual = new VirtualHome({ config, advertise, clock, random, log, metrics });
+  const manager = new Manager({
+    store,
+    clock,
+    random,
+    log,
+    metrics,
+    leaderElection,
+    namespace,
+    labelSelector: watchFilter === undefined ? undefined : `${WATCH_FILTER_LABEL}=${watchFilter}`,
+    foundation: () => virtual.open(),
+  });
+  const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name) });
+  addControllers(manager, { store, tenants: virtual.tenants, open, hasCore });
+  let hasSynced = false;
+  manager.informers.whenSynced(signal).then(
+    () => {
+      hasSynced = true;
+    },
+    () => {},
+  );
+  const missing = () => (hasSynced ? [] : ['the objects of the API server are still being read']);
+  for (const probe of probesOf(options.probes, missing, () => metrics.render())) manager.add(probe);
+  await manager.run(signal);
+}
+
+/** The CRDs are there, and it is decided who drives. */
+async function prepare(options: ProviderManagerOptions, log: Logger, signal: AbortSignal): Promise<boolean> {
+  const { store, core } = options;
+  const found = await installedCore(store, signal);
+  const hasCore = core === 'on' || (core === 'auto' && found !== 'upstream');
+  if (hasCore && found === 'upstream') {
+    throw new RookeryError('manager.two-cores', "Cluster API's own core is installed: two cores would fight", {
+      class: 'user',
+      hint: 'leave out --core, or remove the other one (`clusterctl delete --core cluster-api`)',
+    });
+  }
+  const kinds = [...(found === 'upstream' ? [] : coreKinds), ...providerKinds];
+  if (options.installCrds) await installCrds(store, kinds, signal);
+  else await checkCrds(store, kinds, signal);
+  log.info('who drives the clusters', { core: hasCore ? 'rookery' : 'upstream', kinds: kinds.map(({ kind }) => kind) });
+  return hasCore;
+}
+
+function probesOf(
+  probes: ProviderManagerOptions['probes'],
+  missing: () => string[],
+  metrics: () => { contentType: string; body: string },
+) {
+  const { host = '127.0.0.1', healthPort, metricsPort } = probes ?? {};
+  const ports = new Set([healthPort, metricsPort].filter((port) => port !== undefined));
+  return [...ports].map((port) => probeServer({ host, port, missing, ...(port === metricsPort ? { metrics } : {}) }));
+}
