@@ -2,15 +2,11 @@
 import type { Manager, ObjectStore } from '../kube/index.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
-import type { Tenants } from '../provisioners/virtual/tenants.ts';
-import { clusterController } from './cluster.ts';
+import { coreControllers } from './core/index.ts';
 import { provisionedClusterController } from './provisioned-cluster.ts';
-import { virtualClusterController } from './virtual-cluster.ts';
 
 export interface ControllerParts {
   store: ObjectStore;
-  /** Tenants of the embedded server; absent where there is none (in a Kubernetes cluster). */
-  tenants?: Tenants;
   /** Called when the first object of a way is seen; absent where all of them are left to somebody else. */
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
   open?(way: ClusterWay): Promise<Provisioner<any>>;
@@ -18,9 +14,8 @@ export interface ControllerParts {
   hasCore?: boolean;
 }
 
-export function addControllers(manager: Manager, { store, tenants, open, hasCore = true }: ControllerParts): void {
-  if (hasCore) manager.addController(clusterController(store, manager.informers));
-  if (tenants) manager.addController(virtualClusterController(store, tenants));
+export function addControllers(manager: Manager, { store, open, hasCore = true }: ControllerParts): void {
+  if (hasCore) coreControllers(manager, { store });
   if (!open) return;
   for (const way of clusterWays) {
     manager.addController(provisionedClusterController(store, manager.informers, way, () => open(way)));

@@ -8,7 +8,8 @@ import { apiVersionOf, events, getCondition, isNotFound, Manager, waitFor } from
 import { MemoryStore } from '../kube/testing/memory-store.ts';
 import type { Observation, Progress, Provisioner, Removal } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
-import { clusterController } from './cluster.ts';
+import { coreControllers } from './core/index.ts';
+import { installKinds } from './core/testing/install-kinds.ts';
 import { readJournal } from './journal.ts';
 import { provisionedClusterController } from './provisioned-cluster.ts';
 import { ABANDON_ANNOTATION, SUSPENDED_ANNOTATION } from './provisioned-cluster-scope.ts';
@@ -85,12 +86,13 @@ let store: MemoryStore;
 let kind: Scripted;
 let stop: AbortController;
 let running: Promise<void>;
-beforeEach(() => {
+beforeEach(async () => {
   store = new MemoryStore(systemClock, systemRandom);
+  await installKinds(store, clusters, kindClusters);
   kind = new Scripted();
   stop = new AbortController();
   const manager = new Manager({ store });
-  manager.addController(clusterController(store, manager.informers));
+  coreControllers(manager, { store });
   const [way] = clusterWays.filter(({ name }) => name === 'kind') as [ClusterWay];
   manager.addController(provisionedClusterController(store, manager.informers, way, async () => kind));
   running = manager.run(stop.signal);

@@ -85,6 +85,8 @@ export interface SummaryOptions {
   negative?: string[];
   /** Those of them that may be missing. */
   optional?: string[];
+  /** Conditions that are no issue at the moment, though their status says so. */
+  excused?: (condition: ConditionInput) => boolean;
   reasons?: { issues: string; unknown: string; fine: string };
 }
 
@@ -93,6 +95,7 @@ export function summarize(object: KubeObject, type: string, options: SummaryOpti
   const {
     negative = [],
     optional = [],
+    excused = () => false,
     reasons = { issues: `Not${type}`, unknown: `${type}Unknown`, fine: type },
   } = options;
   const conditions = options.of.flatMap((wanted): ConditionInput[] => {
@@ -104,8 +107,8 @@ export function summarize(object: KubeObject, type: string, options: SummaryOpti
     ];
   });
   const bad = (condition: ConditionInput) =>
-    condition.status === (negative.includes(condition.type) ? 'True' : 'False');
-  const unknown = (condition: ConditionInput) => condition.status === 'Unknown';
+    condition.status === (negative.includes(condition.type) ? 'True' : 'False') && !excused(condition);
+  const unknown = (condition: ConditionInput) => condition.status === 'Unknown' && !excused(condition);
   const status = conditions.some(bad) ? 'False' : conditions.some(unknown) ? 'Unknown' : 'True';
   const told = conditions.filter((condition) =>
     status === 'True' ? condition.message : bad(condition) || unknown(condition),

@@ -4,5 +4,6 @@ export const CAPI = {
   version: 'v1beta2',
   categories: ['cluster-api', 'rookery'],
   scope: 'Namespaced' as const,
-  labels: { 'cluster.x-k8s.io/v1beta2': 'v1beta2' },
+  // The second label tells these CRDs from upstream's: where those are installed, upstream's core does the work.
+  labels: { 'cluster.x-k8s.io/v1beta2': 'v1beta2', 'rookery.dev/core': 'rookery' },
 };

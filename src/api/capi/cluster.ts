@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { conditions, contractReference, endpoint, failureDomains, observedGeneration, replicas } from '../fields.ts';
 import { defineKind, listMap, type ObjectOf } from '../kind.ts';
 import { CAPI } from './capi.ts';
+import { versions } from './machine-spec.ts';
 
 const cidrBlocks = z
   .object({ cidrBlocks: z.array(z.string().min(1).max(43)).min(1).max(100).describe('Address ranges.') })
@@ -19,6 +20,7 @@ const counters = z
     upToDateReplicas: replicas('How many are up to date.').optional(),
     readyReplicas: replicas('How many are ready.').optional(),
     availableReplicas: replicas('How many are available.').optional(),
+    versions,
   })
   .optional();
 

@@ -1,10 +1,11 @@
 /** What MachineSet and MachineDeployment share: both keep a number of equal machines. */
 import { z } from 'zod';
 import { conditions, labelSelector, observedGeneration, replicas } from '../fields.ts';
-import { clusterName, machineTemplate } from './machine-spec.ts';
+import { immutable } from '../kind.ts';
+import { clusterName, machineTemplate, versions } from './machine-spec.ts';
 
 export const poolSpec = {
-  clusterName,
+  clusterName: immutable(clusterName, 'clusterName'),
   replicas: replicas('How many machines there shall be.').optional(),
   selector: labelSelector.describe('Which machines belong to it; must match the labels of the template.'),
   template: machineTemplate.describe('What its machines look like.'),
@@ -27,6 +28,7 @@ export const poolStatus = {
   readyReplicas: replicas('How many are ready.').optional(),
   availableReplicas: replicas('How many are available.').optional(),
   upToDateReplicas: replicas('How many are up to date.').optional(),
+  versions,
   conditions,
 };
 

@@ -1,6 +1,6 @@
 /** The spec of a Machine, which MachineSet and MachineDeployment carry as a template. */
 import { z } from 'zod';
-import { contractReference, dnsSubdomain, secondsField } from '../fields.ts';
+import { contractReference, dnsSubdomain, replicas, secondsField } from '../fields.ts';
 import { listMap, withRules } from '../kind.ts';
 
 export const clusterName = z.string().min(1).max(63).describe('Name of the Cluster it belongs to.');
@@ -58,6 +58,18 @@ export const machineSpec = z.object({
     .describe('How it is deleted.'),
   taints: listMap(taint, 'key', 'effect').min(1).max(64).optional().describe('Taints of its Node.'),
 });
+
+export const versions = z
+  .array(
+    z.object({
+      version: z.string().min(1).max(256).describe('A Kubernetes version.'),
+      replicas: replicas('How many machines have it.').optional(),
+    }),
+  )
+  .max(100)
+  .meta({ 'x-kubernetes-list-type': 'atomic' })
+  .optional()
+  .describe('Kubernetes versions in use, oldest first.');
 
 export const objectMeta = z.object({
   labels: z.record(z.string(), z.string()).optional().describe('Labels.'),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { conditions, observedGeneration, time } from '../fields.ts';
-import { defineKind, type ObjectOf } from '../kind.ts';
+import { defineKind, immutable, type ObjectOf } from '../kind.ts';
 import { CAPI } from './capi.ts';
-import { machineSpec } from './machine-spec.ts';
+import { clusterName, machineSpec } from './machine-spec.ts';
 
 export const machine = defineKind({
   ...CAPI,
@@ -10,7 +10,9 @@ export const machine = defineKind({
   plural: 'machines',
   shortNames: ['ma'],
   description: 'A Machine is one host of a cluster: deleting it drains its Node and takes the host away.',
-  spec: machineSpec.describe('What the machine shall be.'),
+  spec: machineSpec
+    .extend({ clusterName: immutable(clusterName, 'clusterName') })
+    .describe('What the machine shall be.'),
   status: z
     .object({
       observedGeneration,
@@ -62,6 +64,8 @@ export const machine = defineKind({
       deletion: z
         .object({
           nodeDrainStartTime: time('When draining began.').optional(),
+          waitForPreDrainHookStartTime: time('When waiting for pre-drain hooks began.').optional(),
+          waitForPreTerminateHookStartTime: time('When waiting for pre-terminate hooks began.').optional(),
           waitForNodeVolumeDetachStartTime: time('When waiting for volumes began.').optional(),
         })
         .optional()

@@ -7,7 +7,8 @@ export const INFRASTRUCTURE = {
   version: 'v1alpha1',
   categories: ['cluster-api', 'rookery'],
   scope: 'Namespaced' as const,
-  labels: { 'cluster.x-k8s.io/v1beta2': 'v1alpha1' },
+  // Our controllers probe their clusters by themselves: the core need not do so a second time.
+  labels: { 'cluster.x-k8s.io/v1beta2': 'v1alpha1', 'rookery.dev/reports-connection': 'true' },
 };
 
 export const fidelity = z
