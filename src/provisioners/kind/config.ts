@@ -1,19 +1,13 @@
 /** The configuration file kind is given, from the spec of a KINDCluster. Pure: the same spec gives the same text. */
-import { createHash } from 'node:crypto';
 import type { KindCluster } from '../../api/infrastructure/kind-cluster.ts';
+import type { ClusterShape } from '../docker-cluster/cluster-tool.ts';
+import { fingerprintOf } from '../docker-cluster/fingerprint.ts';
 
 export type KindSpec = KindCluster['spec'];
 type KindNode = NonNullable<KindSpec['nodes']>[number];
 
-export interface Shape {
-  nodes: number;
-  controlPlanes: number;
-  /** Several control planes come with a load balancer container. */
-  containers: number;
-  hasNetwork: boolean;
-}
-
-export function shapeOf(spec: KindSpec): Shape {
+/** Several control planes come with a load balancer container. */
+export function shapeOf(spec: KindSpec): ClusterShape {
   const nodes = nodesOf(spec);
   const controlPlanes = nodes.filter((node) => node.role === 'control-plane').length;
   return {
@@ -25,7 +19,7 @@ export function shapeOf(spec: KindSpec): Shape {
 }
 
 /** What kind calls the containers of a cluster. */
-export function containerNames(cluster: string, shape: Pick<Shape, 'nodes' | 'controlPlanes'>): string[] {
+export function containerNames(cluster: string, shape: Pick<ClusterShape, 'nodes' | 'controlPlanes'>): string[] {
   const numbered = (role: string, count: number) =>
     Array.from({ length: count }, (_, index) => `${cluster}-${role}${index === 0 ? '' : index + 1}`);
   return [
@@ -68,10 +62,7 @@ export function fingerprint(spec: KindSpec): string {
   const { controlPlaneEndpoint: _, clusterName: __, ...rest } = spec;
   const nodes = nodesOf(spec);
   const { nodes: ___, controlPlaneNodes: ____, workerNodes: _____, ...others } = rest;
-  return createHash('sha256')
-    .update(sorted({ ...others, nodes }))
-    .digest('hex')
-    .slice(0, 16);
+  return fingerprintOf({ ...others, nodes });
 }
 
 function nodesOf(spec: KindSpec): KindNode[] {
@@ -81,12 +72,4 @@ function nodesOf(spec: KindSpec): KindNode[] {
     ...Array.from({ length: controlPlaneNodes }, () => ({ role: 'control-plane' as const })),
     ...Array.from({ length: workerNodes }, () => ({ role: 'worker' as const })),
   ];
-}
-
-function sorted(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    part && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { lastLines, meaningOf, stepOf } from './output.ts';
+import { lastLines } from '../docker-cluster/tool-output.ts';
+import { meaningOf, stepOf } from './output.ts';
 
 const RUNNING = `Creating cluster "dev" ...
  • Ensuring node image (kindest/node:v1.35.8) 🖼  ...

@@ -5,9 +5,10 @@
  * or, with no node left, to the one whose creation was under way when it appeared.
  */
 import type { Container } from '../../tools/docker.ts';
+import type { Belongings } from '../docker-cluster/cluster-tool.ts';
 
 export const CLUSTER_LABEL = 'io.x-k8s.kind.cluster';
-export const ROLE_LABEL = 'io.x-k8s.kind.role';
+const ROLE_LABEL = 'io.x-k8s.kind.role';
 const MARK = '/etc/rookery/owner/';
 const BALANCER = 'external-load-balancer';
 
@@ -19,20 +20,17 @@ export function ownerOf(container: Container): string | undefined {
   return container.mounts.find((mount) => mount.destination.startsWith(MARK))?.destination.slice(MARK.length);
 }
 
-export function roleOf(container: Container): string {
-  return container.labels[ROLE_LABEL] ?? 'node';
-}
-
-export interface Belongings {
-  ours: Container[];
-  others: Container[];
+/** Undefined for the load balancer, which is no node. */
+export function roleOf(container: Container): string | undefined {
+  const role = container.labels[ROLE_LABEL] ?? 'node';
+  return role === BALANCER ? undefined : role;
 }
 
 /** `createdSince`: when we began to make the cluster, if we did. */
 export function divide(containers: Container[], owner: string, createdSince?: number): Belongings {
-  const nodes = containers.filter((container) => roleOf(container) !== BALANCER);
+  const nodes = containers.filter((container) => roleOf(container) !== undefined);
   const isOurs = (container: Container) => {
-    if (roleOf(container) !== BALANCER) return ownerOf(container) === owner;
+    if (roleOf(container) !== undefined) return ownerOf(container) === owner;
     if (nodes.length > 0) return nodes.every((node) => ownerOf(node) === owner);
     return createdSince !== undefined && container.createdAt >= createdSince - 1000;
   };
