@@ -2,7 +2,7 @@
 import type { Manager, ObjectStore } from '../kube/index.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
-import { coreControllers } from './core/index.ts';
+import { type CoreMode, coreControllers } from './core/index.ts';
 import { provisionedClusterController } from './provisioned-cluster.ts';
 
 export interface ControllerParts {
@@ -10,12 +10,12 @@ export interface ControllerParts {
   /** Called when the first object of a way is seen; absent where all of them are left to somebody else. */
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
   open?(way: ClusterWay): Promise<Provisioner<any>>;
-  /** False where upstream's core drives the providers. Default true. */
-  hasCore?: boolean;
+  /** Whether our Cluster API core drives the providers. Default `auto`: not where upstream's is installed. */
+  core?: CoreMode;
 }
 
-export function addControllers(manager: Manager, { store, open, hasCore = true }: ControllerParts): void {
-  if (hasCore) coreControllers(manager, { store });
+export function addControllers(manager: Manager, { store, open, core }: ControllerParts): void {
+  coreControllers(manager, { store, mode: core });
   if (!open) return;
   for (const way of clusterWays) {
     manager.addController(provisionedClusterController(store, manager.informers, way, () => open(way)));

@@ -3,6 +3,7 @@
  * it as providers, else our core drives them. Nothing is installed unless asked for; one replica works at a time, the others wait.
  */
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
+import type { CoreMode } from '../controllers/core/index.ts';
 import { addControllers } from '../controllers/index.ts';
 import type { EmbeddedServerOptions } from '../embedded/embedded-server.ts';
 import { Home } from '../embedded/home.ts';
@@ -14,11 +15,8 @@ import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { type Processes, systemProcesses } from '../tools/processes.ts';
 import { checkCrds, installCrds } from './crds.ts';
 import { probeServer } from './probe-server.ts';
-import { coreKinds, installedCore, providerKinds } from './served-kinds.ts';
+import { coreKinds, hasUpstreamCore, providerKinds } from './served-kinds.ts';
 import { VirtualHome } from './virtual-home.ts';
-
-/** `auto`: ours drives where upstream's is not installed. */
-export type CoreMode = 'auto' | 'on' | 'off';
 
 export interface ProviderManagerOptions {
   store: ObjectStore;
@@ -46,7 +44,7 @@ const WATCH_FILTER_LABEL = 'cluster.x-k8s.io/watch-filter';
 export async function runProviderManager(options: ProviderManagerOptions, signal: AbortSignal): Promise<void> {
   const { clock = systemClock, random = systemRandom, log = silentLogger, metrics = noMetrics } = options;
   const { store, namespace, watchFilter, leaderElection, processes = systemProcesses() } = options;
-  const hasCore = await prepare(options, log, signal);
+  const core = await prepare(options, log, signal);
   const home = new Home(options.home);
   const { advertise, ...address } = options.virtual;
   const config = { home: home.path, ...address };
@@ -62,8 +60,9 @@ export async function runProviderManager(options: ProviderManagerOptions, signal
     labelSelector: watchFilter === undefined ? undefined : `${WATCH_FILTER_LABEL}=${watchFilter}`,
     foundation: () => virtual.open(),
   });
-  const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name) });
-  addControllers(manager, { store, tenants: virtual.tenants, open, hasCore });
+  const { tenants } = virtual;
+  const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });
+  addControllers(manager, { store, open, core });
   let hasSynced = false;
   manager.informers.whenSynced(signal).then(
     () => {
@@ -76,22 +75,22 @@ export async function runProviderManager(options: ProviderManagerOptions, signal
   await manager.run(signal);
 }
 
-/** The CRDs are there, and it is decided who drives. */
-async function prepare(options: ProviderManagerOptions, log: Logger, signal: AbortSignal): Promise<boolean> {
-  const { store, core } = options;
-  const found = await installedCore(store, signal);
-  const hasCore = core === 'on' || (core === 'auto' && found !== 'upstream');
-  if (hasCore && found === 'upstream') {
+/** The CRDs are there, and it is decided who drives. Upstream's core is looked for once: our own needs more rights to follow that. */
+async function prepare(options: ProviderManagerOptions, log: Logger, signal: AbortSignal): Promise<CoreMode> {
+  const { store } = options;
+  const isUpstream = await hasUpstreamCore(store, signal);
+  if (isUpstream && options.core === 'on') {
     throw new RookeryError('manager.two-cores', "Cluster API's own core is installed: two cores would fight", {
       class: 'user',
       hint: 'leave out --core, or remove the other one (`clusterctl delete --core cluster-api`)',
     });
   }
-  const kinds = [...(found === 'upstream' ? [] : coreKinds), ...providerKinds];
+  const kinds = [...(isUpstream ? [] : coreKinds), ...providerKinds];
   if (options.installCrds) await installCrds(store, kinds, signal);
   else await checkCrds(store, kinds, signal);
-  log.info('who drives the clusters', { core: hasCore ? 'rookery' : 'upstream', kinds: kinds.map(({ kind }) => kind) });
-  return hasCore;
+  const core = isUpstream ? 'off' : options.core;
+  log.info('the kinds are there', { core: isUpstream ? 'upstream' : core, kinds: kinds.map(({ kind }) => kind) });
+  return core;
 }
 
 function probesOf(
