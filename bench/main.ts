@@ -2,7 +2,7 @@
  * `make bench`: our API server beside kube-apiserver + etcd, in one run on one machine. Prints a table and writes
  * bench/results/<date>.json. What is measured and how: docs/benchmarks.md.
  *
- *   npx tsx bench/main.ts [--quick] [--strict] [--only start|writes|list|watch|large|tenants|store]…
+ *   npx tsx bench/main.ts [--quick] [--strict] [--tenants <count>] [--only start|writes|list|watch|large|tenants|virtual|store]…
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,9 +20,10 @@ import { measureStart } from './start.ts';
 import { measureStore } from './store.ts';
 import { atMost, isMet, printTable, type Row, ratioAtMost, toJson } from './table.ts';
 import { measureTenants } from './tenants.ts';
+import { measureVirtualClusters } from './virtual-clusters.ts';
 import { measureWrites } from './writes.ts';
 
-const NAMES = ['start', 'writes', 'list', 'watch', 'large', 'tenants', 'store'];
+const NAMES = ['start', 'writes', 'list', 'watch', 'large', 'tenants', 'virtual', 'store'];
 const FULL: Effort = { rounds: 3, ms: 4000, objects: 10_000, tenants: 1000 };
 const QUICK: Effort = { rounds: 1, ms: 1500, objects: 2000, tenants: 100 };
 
@@ -30,7 +31,8 @@ const flags = process.argv.slice(2);
 const only = flags.flatMap((flag, at) => (flag === '--only' ? [flags[at + 1] ?? ''] : []));
 for (const name of only) if (!NAMES.includes(name)) throw new Error(`--only ${name}: not one of ${NAMES.join(', ')}`);
 const wanted = (name: string) => (only.length > 0 ? only.includes(name) : name !== 'store');
-const effort = flags.includes('--quick') ? QUICK : FULL;
+const effort = { ...(flags.includes('--quick') ? QUICK : FULL) };
+if (flags.includes('--tenants')) effort.tenants = Number(flags[flags.indexOf('--tenants') + 1]);
 const missing = whyNot();
 const folder = mkdtempSync(join(tmpdir(), 'rookery-bench-'));
 const rows: Row[] = [];
@@ -88,6 +90,7 @@ try {
   if (['writes', 'list', 'watch'].some(wanted)) await measureLoad();
   await part('large', () => measureLargeObjects(made('large')));
   await part('tenants', () => measureTenants(made('tenants'), effort.tenants));
+  await part('virtual', () => measureVirtualClusters(made('virtual'), effort.tenants));
   await part('store', () => measureStore(made('store'), effort.tenants));
 } finally {
   rmSync(folder, { recursive: true, force: true });

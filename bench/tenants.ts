@@ -2,15 +2,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { Client } from './client.ts';
-import { type LoopDelay, type RookeryRunning, startRookery } from './servers/rookery.ts';
+import { fallAsleep, type LoopDelay, type RookeryRunning, startRookery } from './servers/rookery.ts';
 import { residentMb } from './servers/server.ts';
 import { atMost, type Row } from './table.ts';
 import { elapsed, quantile } from './timing.ts';
 
 const SETTLE_MS = 3000;
-/** Sleep comes after a minute without use, looked for every 15 seconds. */
-const SLEEP_AFTER_MS = 61_000;
-const PATIENCE_MS = 60_000;
 
 interface Kubeconfig {
   clusters: [{ cluster: { server: string } }];
@@ -84,14 +81,4 @@ async function makeTenant({ ask }: RookeryRunning, name: string): Promise<void> 
   const list = JSON.parse(String(await client.call('GET', `${pathname}/api/v1/namespaces`))) as { items: unknown[] };
   if (list.items.length < 4) throw new Error(`${name} has ${list.items.length} namespaces`);
   await client.close();
-}
-
-async function fallAsleep(server: RookeryRunning): Promise<void> {
-  await server.ask('putForward', SLEEP_AFTER_MS);
-  const end = performance.now() + PATIENCE_MS;
-  while ((await server.ask<number>('awake')) > 1) {
-    if (performance.now() > end) throw new Error('tenants do not fall asleep');
-    await delay(250);
-  }
-  await delay(SETTLE_MS);
 }

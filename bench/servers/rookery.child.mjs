@@ -51,7 +51,7 @@ function watchLoop() {
 }
 
 const answers = {
-  token: async () => (await plane.clusters.get('')).credentials.adminToken,
+  token: async (name = '') => (await plane.clusters.get(name)).credentials.adminToken,
   kubeconfig: async (name) => {
     await plane.clusters.ensure(name);
     return plane.kubeconfig(name);

@@ -1,6 +1,7 @@
 /** Our server, as built JavaScript in a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../test/bed/services/port.ts';
 import { Client } from '../client.ts';
@@ -8,6 +9,11 @@ import { type Kind, type Running, untilReady } from './server.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const CHILD = fileURLToPath(new URL('./rookery.child.mjs', import.meta.url));
+
+/** Sleep comes after a minute without use, looked for every 15 seconds. */
+const SLEEP_AFTER_MS = 61_000;
+const SLEEP_PATIENCE_MS = 120_000;
+const SETTLE_MS = 3000;
 
 /** What only our own server can be asked; see rookery.child.mjs. */
 export interface RookeryRunning extends Running {
@@ -39,7 +45,10 @@ export const rookeryCommand: Kind = {
   },
 };
 
-export async function startRookery(folder: string, flags: string[] = []): Promise<RookeryRunning> {
+/** With BENCH_PROFILE=<folder>, Node writes a CPU profile of the server there when it ends. */
+export async function startRookery(folder: string): Promise<RookeryRunning> {
+  const profiles = process.env.BENCH_PROFILE;
+  const flags = profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
   const { child, port, startMs } = await launch((p) => [...flags, CHILD, folder, p]);
   const ask = asker(child);
   const url = `https://127.0.0.1:${port}`;
@@ -84,4 +93,15 @@ function ended(child: ChildProcess): Promise<void> {
     child.once('exit', () => resolve());
     child.kill('SIGTERM');
   });
+}
+
+/** Puts the server's clock forward until all its clusters but the root are asleep. */
+export async function fallAsleep(server: RookeryRunning): Promise<void> {
+  await server.ask('putForward', SLEEP_AFTER_MS);
+  const end = performance.now() + SLEEP_PATIENCE_MS;
+  while ((await server.ask<number>('awake')) > 1) {
+    if (performance.now() > end) throw new Error('clusters do not fall asleep');
+    await delay(250);
+  }
+  await delay(SETTLE_MS);
 }

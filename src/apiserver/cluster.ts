@@ -113,8 +113,8 @@ export class Cluster implements ClusterContext {
     return this.#serviceAccountKeys;
   }
 
-  async close(): Promise<void> {
+  async close(options?: Parameters<Store['close']>[0]): Promise<void> {
     for (const stop of this.#stops.reverse()) stop();
-    await this.store.close();
+    await this.store.close(options);
   }
 }

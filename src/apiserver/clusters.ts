@@ -2,14 +2,16 @@
  * All clusters of one process, one file each in one folder. They are opened when first asked for and closed again
  * when nobody has used them for a while: a sleeping cluster costs a file and nothing else.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Random } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
+import { ClusterCredentials } from './credentials.ts';
 import type { Loop } from './loops/loop.ts';
+import { openStore } from './store/sqlite-store.ts';
 
 /** The cluster at `/`; all others live below `/clusters/<name>`. */
 export const ROOT = '';
@@ -26,6 +28,8 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
   sleepAfterMs?: number;
   /** What runs in every cluster but the root, besides the server's own loops. */
   loops?: readonly Loop[];
+  /** Asked before a cluster is woken; throws when it shall stay asleep. */
+  gate?: (name: string) => void;
 }
 
 export class Clusters {
@@ -65,7 +69,25 @@ export class Clusters {
     while (this.#closing.has(name)) await this.#closing.get(name);
     if (this.#awake.has(name)) return this.#awake.get(name);
     if (!isValid(name) || !existsSync(this.#file(name))) return undefined;
+    this.#options.gate?.(name);
     return this.#open(name);
+  }
+
+  /** Reads what a cluster stores without waking it. Undefined when there is nothing yet. */
+  async peek<T>(name: string, read: (cluster: Pick<Cluster, 'store' | 'credentials'>) => T): Promise<T | undefined> {
+    while (this.#closing.has(name)) await this.#closing.get(name);
+    const awake = this.#awake.get(name);
+    if (awake) return read(awake);
+    const file = this.#file(name);
+    if (!isValid(name) || !existsSync(file) || statSync(file).size === 0) return undefined;
+    const { clock, random } = this.#options;
+    const sealer = (meta: Cluster['store']['meta']) => this.#options.sealer?.(meta, `cluster ${name}`);
+    const store = openStore(file, { clock, readonly: true });
+    try {
+      return read({ store, credentials: new ClusterCredentials(store.meta, sealer(store.meta), random) });
+    } finally {
+      await store.close();
+    }
   }
 
   /** Makes a cluster, or opens the one there is. */
@@ -84,6 +106,12 @@ export class Clusters {
     const cluster = this.#open(name);
     await this.#bootstrap(cluster);
     return cluster;
+  }
+
+  /** Puts it to sleep now, whoever uses it; the next one wakes it again, if the gate lets them. */
+  async sleep(name: string): Promise<void> {
+    if (this.#awake.has(name)) for (const listener of this.#listeners) listener(name);
+    await this.#sleep(name);
   }
 
   /** Ends its watches and removes its file. Says whether there was one. */
@@ -132,7 +160,7 @@ export class Clusters {
     if (awake) {
       this.#awake.delete(name);
       for (const listener of this.#listeners) listener(name);
-      await awake.close();
+      await awake.close({ discard: true });
     }
     const file = this.#file(name);
     const existed = isValid(name) && existsSync(file);

@@ -40,8 +40,9 @@ export class ControlPlane {
     this.store = new InProcessStore({ cluster: () => server.cluster(ROOT), identity: LOOPBACK });
     const { clock = systemClock, random, log, metrics, processes = systemProcesses() } = options;
     const manager = new Manager({ store: this.store, clock, random, log, metrics });
-    const open = (way: ClusterWay) => way.open({ processes, clock, folder: this.home.provisioner(way.name) });
-    addControllers(manager, { store: this.store, tenants: new TenantHost(server), open });
+    const tenants = new TenantHost(server);
+    const open = (way: ClusterWay) => way.open({ processes, clock, folder: this.home.provisioner(way.name), tenants });
+    addControllers(manager, { store: this.store, open });
     this.#running = manager.run(this.#stop.signal);
     // Reported by close(); until then a failed controller must not take the API down with it.
     this.#running.catch((error) => log?.error('the controllers stopped', { error: String(error) }));

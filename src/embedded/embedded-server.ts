@@ -3,11 +3,12 @@
  * controllers on it; a manager in a Kubernetes cluster serves nothing but tenants with it.
  */
 import { networkInterfaces } from 'node:os';
-import { ApiServer, type Cluster, Clusters, ROOT } from '../apiserver/index.ts';
+import { ApiError, ApiServer, type Cluster, Clusters, ROOT } from '../apiserver/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { RookeryError } from '../errors.ts';
 import { simulation } from '../provisioners/virtual/simulation/index.ts';
+import { tenantKey } from '../provisioners/virtual/tenants.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { Keyring } from '../vault/keyring.ts';
@@ -16,6 +17,7 @@ import { clientCertificates } from './client-certificates.ts';
 import { Home } from './home.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { ensurePki, type Pki } from './pki.ts';
+import { TenantRecords } from './tenant-records.ts';
 
 export interface EmbeddedServerOptions {
   config: Pick<Config, 'home' | 'host' | 'port' | 'durability'>;
@@ -52,6 +54,8 @@ export class EmbeddedServer {
     const names = [config.host, ...(advertised ? [bare(advertised.hostname)] : [])];
     const [keyring, pki] = await Promise.all([Keyring.open(home.keyring, random), ensurePki(home, names, clock)]);
     let port = config.port;
+    const address = reachableAddress(config.host);
+    const records = new TenantRecords(home.provisioner('virtual'));
     const clusters = new Clusters({
       folder: home.data,
       clock,
@@ -60,8 +64,11 @@ export class EmbeddedServer {
       certificates: clientCertificates(clock),
       synchronous: config.durability,
       sealer: (meta, owner) => storeSealer(keyring, meta, owner, random),
-      endpoint: () => ({ address: reachableAddress(config.host), port }),
+      endpoint: () => ({ address, port }),
       loops: [simulation],
+      gate: (name) => {
+        if (records.get(name)?.isSuspended) throw suspended(name);
+      },
     });
     const server = new ApiServer({
       clusters,
@@ -90,20 +97,20 @@ export class EmbeddedServer {
 
   /** The administrator's kubeconfig of a cluster. Throws when there is no such cluster. */
   async kubeconfig(name: string): Promise<string> {
-    const cluster = await this.cluster(name);
+    const token = await this.clusters.peek(name, ({ credentials }) => credentials.adminToken);
+    if (token === undefined) throw missing(name);
     return kubeconfigText({
       name: name === ROOT ? 'rookery' : name,
       server: this.urlOf(name),
       caPem: this.#pki.ca.cert,
-      token: cluster.credentials.adminToken,
+      token,
     });
   }
 
   /** Throws when there is no such cluster. */
   async cluster(name: string): Promise<Cluster> {
     const cluster = await this.clusters.get(name);
-    if (!cluster)
-      throw new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}`, { class: 'user' });
+    if (!cluster) throw missing(name);
     return cluster;
   }
 
@@ -111,6 +118,17 @@ export class EmbeddedServer {
     await this.#server.close();
     await this.clusters.close();
   }
+}
+
+function missing(name: string): RookeryError {
+  return new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}`, { class: 'user' });
+}
+
+/** Without a time to come back at: clients would wait for it, and it is a person who has to act. */
+function suspended(tenant: string): ApiError {
+  const { namespace, name } = tenantKey(tenant);
+  const resume = `rookery cluster resume ${name}${namespace === 'default' ? '' : ` --namespace ${namespace}`}`;
+  return new ApiError(503, 'ServiceUnavailable', `the cluster ${name} is suspended; wake it with: ${resume}`);
 }
 
 type Address = Pick<Config, 'host' | 'port'>;

@@ -1,39 +1,75 @@
-/** Tenants of the embedded server, as the virtual provisioner asks for them. */
+/** Tenants of the embedded server, as the virtual provisioner asks for them. What is asleep is asked without being woken. */
+import type { KubeObject } from '../api/object.ts';
+import { type Cluster, VERSION } from '../apiserver/index.ts';
+import type { ObservedNode } from '../provisioners/provisioner.ts';
 import { furnish } from '../provisioners/virtual/simulation/furnish.ts';
-import type { Tenants } from '../provisioners/virtual/tenants.ts';
+import { isNodeReady } from '../provisioners/virtual/simulation/nodes/simulated-node.ts';
+import type { TenantShape, Tenants } from '../provisioners/virtual/tenants.ts';
 import type { EmbeddedServer } from './embedded-server.ts';
+import { TenantRecords } from './tenant-records.ts';
 
-/** Nodes of a virtual cluster that does not say; its schema tells users the same. */
-const DEFAULT_NODES = 2;
+/** Of the tenant itself, should its record be lost. */
+const OWNER = 'owner';
+const ROLE = 'node-role.kubernetes.io/';
 
 export class TenantHost implements Tenants {
-  readonly #server: Pick<EmbeddedServer, 'clusters' | 'kubeconfig' | 'urlOf'>;
+  readonly #server: Pick<EmbeddedServer, 'clusters' | 'home' | 'kubeconfig' | 'urlOf'>;
+  readonly #records: TenantRecords;
 
-  constructor(server: Pick<EmbeddedServer, 'clusters' | 'kubeconfig' | 'urlOf'>) {
+  constructor(server: Pick<EmbeddedServer, 'clusters' | 'home' | 'kubeconfig' | 'urlOf'>) {
     this.#server = server;
+    this.#records = new TenantRecords(server.home.provisioner('virtual'));
   }
 
-  async ensure(name: string, owner: string, nodes = DEFAULT_NODES): Promise<void> {
-    const cluster = await this.#server.clusters.ensure(name);
-    if (cluster.store.meta.get('owner') !== owner) cluster.store.meta.set('owner', owner);
-    await furnish(cluster, nodes);
+  async ensure(name: string, owner: string, { controlPlanes, nodes }: TenantShape): Promise<void> {
+    const { clusters } = this.#server;
+    const wanted = { owner, controlPlanes, nodes, madeBy: VERSION.gitVersion };
+    const known = this.#records.get(name);
+    const isSame = JSON.stringify(known) === JSON.stringify(wanted);
+    if (isSame && clusters.has(name)) return;
+    // Intent before effect. An owner that is known only to the tenant itself is not written over: the caller has asked.
+    this.#records.put(name, { ...wanted, madeBy: undefined });
+    const cluster = await clusters.ensure(name);
+    if (cluster.store.meta.get(OWNER) !== owner) cluster.store.meta.set(OWNER, owner);
+    await furnish(cluster, { controlPlanes, nodes });
+    this.#records.put(name, wanted);
   }
 
-  /** Whose it is; undefined when there is none. */
   async owner(name: string): Promise<string | undefined> {
-    return (await this.#server.clusters.get(name))?.store.meta.get('owner');
+    return this.#records.get(name)?.owner ?? (await this.#peek(name, ({ store }) => store.meta.get(OWNER)));
   }
 
   has(name: string): boolean {
-    return this.#server.clusters.has(name);
+    return this.#server.clusters.has(name) || this.#records.get(name) !== undefined;
   }
 
+  isWhole(name: string): boolean {
+    return this.#server.clusters.has(name) && this.#records.get(name)?.madeBy !== undefined;
+  }
+
+  async suspend(name: string): Promise<void> {
+    const record = this.#records.get(name);
+    if (!record || !this.isWhole(name)) return;
+    if (!record.isSuspended) this.#records.put(name, { ...record, isSuspended: true });
+    await this.#server.clusters.sleep(name);
+  }
+
+  isSuspended(name: string): boolean {
+    return this.#records.get(name)?.isSuspended === true;
+  }
+
+  async nodes(name: string): Promise<ObservedNode[]> {
+    return (await this.#peek(name, ({ store }) => store.list({ resource: '/nodes' }).items.map(observed))) ?? [];
+  }
+
+  /** The record goes last: until then everybody can see whose leftovers they are. */
   async remove(name: string): Promise<void> {
     await this.#server.clusters.drop(name);
+    this.#records.delete(name);
   }
 
   names(): string[] {
-    return this.#server.clusters.list();
+    return [...new Set([...this.#server.clusters.list(), ...this.#records.names()])].sort();
   }
 
   kubeconfig(name: string): Promise<string> {
@@ -43,4 +79,18 @@ export class TenantHost implements Tenants {
   url(name: string): string {
     return this.#server.urlOf(name);
   }
+
+  #peek<T>(name: string, read: (cluster: Pick<Cluster, 'store'>) => T): Promise<T | undefined> {
+    return this.#server.clusters.peek(name, read);
+  }
+}
+
+function observed(stored: { object(): KubeObject }): ObservedNode {
+  const node = stored.object();
+  const role = Object.keys(node.metadata.labels ?? {}).find((label) => label.startsWith(ROLE));
+  return {
+    name: node.metadata.name as string,
+    role: role?.slice(ROLE.length) ?? 'worker',
+    ready: isNodeReady(node),
+  };
 }

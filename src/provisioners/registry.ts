@@ -3,11 +3,13 @@
  * is opened. Commands, controllers and the Cluster API core go through it, so a new way is one entry. A provisioner is loaded when it is opened.
  */
 import type { KubeObject } from '../api/object.ts';
-import { kindClusters } from '../api/resources.ts';
+import { kindClusters, virtualClusters } from '../api/resources.ts';
 import type { Clock } from '../clock.ts';
+import { RookeryError } from '../errors.ts';
 import type { ObjectStore, ResourceRef } from '../kube/index.ts';
 import type { Processes } from '../tools/processes.ts';
 import type { Fidelity, Provisioner } from './provisioner.ts';
+import { type Tenants, tenantName } from './virtual/tenants.ts';
 
 /** What people say on the command line; absent means not said. */
 export interface ClusterWish {
@@ -25,6 +27,8 @@ export interface ProvisionerParts {
   clock: Clock;
   /** Where it keeps a folder for each cluster. */
   folder: string;
+  /** Of the server in this process; without them virtual clusters can be asked about, not made. */
+  tenants?: Tenants;
 }
 
 export interface ClusterWay {
@@ -49,6 +53,32 @@ export interface ClusterWay {
   open(parts: ProvisionerParts): Promise<Provisioner<any>>;
 }
 
+const virtual: ClusterWay = {
+  name: 'virtual',
+  resource: virtualClusters,
+  fidelity: 'simulated',
+  about: 'virtual, Kubernetes v1.35, simulated nodes',
+  patienceSeconds: 120,
+  outsideName: ({ metadata }) => tenantName(metadata.namespace ?? '', metadata.name ?? ''),
+  spec: ({ kubernetesVersion, image, nodes, controlPlanes, host }) => {
+    if (image !== undefined) throw notForVirtual('--image');
+    if (host !== undefined) throw notForVirtual('--host');
+    return {
+      ...(nodes !== undefined ? { nodes: Math.max(0, nodes - (controlPlanes ?? 0)) } : {}),
+      ...(controlPlanes !== undefined ? { controlPlanes } : {}),
+      ...(kubernetesVersion !== undefined ? { kubernetesVersion } : {}),
+    };
+  },
+  open: async ({ tenants }) => new (await import('./virtual/virtual-provisioner.ts')).VirtualProvisioner(tenants),
+};
+
+function notForVirtual(flag: string): RookeryError {
+  return new RookeryError('cli.flag', `${flag} does not go with virtual clusters`, {
+    class: 'user',
+    hint: 'add --provisioner kind for a cluster of containers',
+  });
+}
+
 const kind: ClusterWay = {
   name: 'kind',
   resource: kindClusters,
@@ -69,4 +99,4 @@ const kind: ClusterWay = {
   open: async (parts) => new (await import('./kind/kind-provisioner.ts')).KindProvisioner(parts),
 };
 
-export const clusterWays: readonly ClusterWay[] = [kind];
+export const clusterWays: readonly ClusterWay[] = [virtual, kind];

@@ -17,7 +17,7 @@ let cluster: Cluster;
 beforeAll(async () => {
   server = await startServer({ loops: [simulation] });
   cluster = await server.clusters.ensure('demo');
-  await furnish(cluster, 2);
+  await furnish(cluster, { controlPlanes: 0, nodes: 2 });
   run = kubectl(await server.kubeconfig('demo'), folder);
 });
 

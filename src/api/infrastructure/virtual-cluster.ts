@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { kubernetesVersion } from '../fields.ts';
 import { defineKind, type ObjectOf } from '../kind.ts';
-import { contractSpec, contractStatus, INFRASTRUCTURE } from './infrastructure.ts';
+import { contractSpec, INFRASTRUCTURE, provisionedStatus } from './infrastructure.ts';
 
 export const virtualCluster = defineKind({
   ...INFRASTRUCTURE,
@@ -17,16 +18,25 @@ export const virtualCluster = defineKind({
         .min(0)
         .max(1000)
         .optional()
-        .describe('How many simulated nodes the cluster has, named `<cluster>-node-0` and so on. Default: 2.'),
+        .describe('How many simulated workers the cluster has, named `<cluster>-node-0` and so on. Default: 2.'),
+      controlPlanes: z
+        .int()
+        .min(0)
+        .max(7)
+        .optional()
+        .describe(
+          'How many simulated control plane nodes it has, named `<cluster>-control-plane-0` and so on; they run nothing, and ordinary pods are kept away from them. Default: 0.',
+        ),
+      kubernetesVersion: kubernetesVersion
+        .optional()
+        .describe('Kubernetes version. There is one at a time, the one Rookery serves; another one is refused.'),
     })
     .describe('What the cluster shall be.'),
-  status: z
-    .object({ ...contractStatus, url: z.string().max(2048).optional().describe('Where its API is served.') })
-    .describe('What the cluster is.'),
+  status: z.object(provisionedStatus).describe('What the cluster is.'),
   columns: [
     { name: 'Ready', jsonPath: `.status.conditions[?(@.type=="Ready")].status` },
     { name: 'Version', jsonPath: '.status.version' },
-    { name: 'URL', jsonPath: '.status.url', priority: 1 },
+    { name: 'Nodes', jsonPath: '.spec.nodes', type: 'integer', priority: 1 },
     { name: 'Age', jsonPath: '.metadata.creationTimestamp', type: 'date' },
   ],
   example: `apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1

@@ -148,8 +148,8 @@ class SqliteStore implements Store {
     return next;
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  close(options: { discard?: boolean } = {}): Promise<void> {
+    this.#closing ??= this.#close(options.discard ?? false);
     return this.#closing;
   }
 
@@ -171,12 +171,14 @@ class SqliteStore implements Store {
     }
   }
 
-  async #close(): Promise<void> {
+  async #close(discard: boolean): Promise<void> {
     this.#closed = true;
     this.#retention?.stop();
     await this.#writer.drained();
     this.#watchers.endAll();
     await this.#compacting;
+    // Closing copies the log into the file, and waits for the disk to have both.
+    if (discard) this.#db.pragma('synchronous = OFF');
     this.#db.close();
     openFiles.delete(this.#file);
   }

@@ -128,7 +128,8 @@ export interface Store {
    */
   meta: { get(name: string): string | undefined; set(name: string, value: string): void };
   /** Finishes what is queued; watches just end. */
-  close(): Promise<void>;
+  /** `discard`: the file is about to be removed, so nothing has to reach the disk. */
+  close(options?: { discard?: boolean }): Promise<void>;
 }
 
 /** Seals values of some resources at rest; `vault` implements it. */

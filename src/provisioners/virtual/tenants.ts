@@ -1,10 +1,24 @@
 /** Where virtual clusters live: tenants of an embedded API server. The server's process implements it. */
+import type { ObservedNode } from '../provisioner.ts';
+
+/** How many simulated nodes of each kind. */
+export interface TenantShape {
+  controlPlanes: number;
+  nodes: number;
+}
+
 export interface Tenants {
-  /** Makes the tenant, or finds it; remembers whose it is. It has that many simulated nodes then. */
-  ensure(name: string, owner: string, nodes?: number): Promise<void>;
-  /** Uid of the object a tenant belongs to. */
+  /** Makes the tenant, or finds and wakes it, and gives it these nodes. Whose it is is written down before anything is made. */
+  ensure(name: string, owner: string, shape: TenantShape): Promise<void>;
+  /** Uid of the object a tenant belongs to; undefined when there is none, or when nobody knows. */
   owner(name: string): Promise<string | undefined>;
+  /** Also true for what a crash left of one. */
   has(name: string): boolean;
+  isWhole(name: string): boolean;
+  /** Its API is refused and its time stands still until it is ensured again. */
+  suspend(name: string): Promise<void>;
+  isSuspended(name: string): boolean;
+  nodes(name: string): Promise<ObservedNode[]>;
   /** Removes everything of it; no error when there is none. */
   remove(name: string): Promise<void>;
   names(): string[];
@@ -18,4 +32,12 @@ export interface Tenants {
  */
 export function tenantName(namespace: string, name: string): string {
   return namespace === 'default' && !name.includes('.') ? name : `${namespace}.${name}`;
+}
+
+/** The cluster of a tenant. */
+export function tenantKey(tenant: string): { namespace: string; name: string } {
+  const dot = tenant.indexOf('.');
+  return dot < 0
+    ? { namespace: 'default', name: tenant }
+    : { namespace: tenant.slice(0, dot), name: tenant.slice(dot + 1) };
 }

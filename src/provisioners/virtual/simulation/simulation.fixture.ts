@@ -12,7 +12,7 @@ export class VirtualTestCluster extends TestCluster {
     cluster.restart();
     await cluster.create(namespace('default'));
     await cluster.until(() => cluster.all('ServiceAccount', 'v1').length > 0);
-    for (let index = 0; index < nodes; index++) await cluster.create(simulatedNode('t', index));
+    for (let index = 0; index < nodes; index++) await cluster.create(simulatedNode('t', 'node', index));
     await cluster.until(() =>
       cluster.all('Node', 'v1').every(({ spec, status }) => !spec.taints && status?.conditions),
     );

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../../api/object.ts';
 import { VERSION } from '../../../../apiserver/version.ts';
 
 export const FIDELITY = 'rookery.dev/fidelity';
+const CONTROL_PLANE = 'node-role.kubernetes.io/control-plane';
 const KWOK = 'kwok.x-k8s.io/node';
 
 const CAPACITY = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '100Gi' };
@@ -19,9 +20,12 @@ export function isSimulated({ metadata }: KubeObject): boolean {
   return metadata.labels?.[FIDELITY] === 'simulated' || metadata.annotations?.[KWOK] === 'fake';
 }
 
-/** The nodes a virtual cluster is born with: `<tenant>-node-0`, … */
-export function simulatedNode(tenant: string, index: number): KubeObject {
-  const name = `${tenant}-node-${index}`;
+export type NodeRole = 'control-plane' | 'node';
+
+/** The nodes a virtual cluster is born with: `<tenant>-control-plane-0`, `<tenant>-node-0`, … */
+export function simulatedNode(tenant: string, role: NodeRole, index: number): KubeObject {
+  const name = `${tenant}-${role}-${index}`;
+  const isControlPlane = role === 'control-plane';
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -34,10 +38,11 @@ export function simulatedNode(tenant: string, index: number): KubeObject {
         'beta.kubernetes.io/os': 'linux',
         'beta.kubernetes.io/arch': 'amd64',
         [FIDELITY]: 'simulated',
+        ...(isControlPlane ? { [CONTROL_PLANE]: '' } : {}),
       },
       annotations: { [FIDELITY]: 'simulated' },
     },
-    spec: {},
+    spec: isControlPlane ? { taints: [{ key: CONTROL_PLANE, effect: 'NoSchedule' }] } : {},
   };
 }
 

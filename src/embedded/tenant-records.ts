@@ -1,0 +1,55 @@
+/** What is known of each tenant without opening it, one small file each: whose it is, how it is made, whether it shall stay asleep. */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TenantShape } from '../provisioners/virtual/tenants.ts';
+
+export interface TenantRecord extends TenantShape {
+  /** Uid of the object it belongs to. */
+  owner: string;
+  /** The version of the server that finished making it; absent while that is under way. */
+  madeBy?: string;
+  isSuspended?: boolean;
+}
+
+export class TenantRecords {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** What cannot be read counts as not written: a power cut may leave an empty file. */
+  get(name: string): TenantRecord | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#file(name), 'utf8')) as TenantRecord;
+    } catch (error) {
+      if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  put(name: string, record: TenantRecord): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const fresh = `${this.#file(name)}.new`;
+    writeFileSync(fresh, JSON.stringify(record), { mode: 0o600 });
+    renameSync(fresh, this.#file(name));
+  }
+
+  delete(name: string): void {
+    for (const suffix of ['.new', '']) rmSync(this.#file(name) + suffix, { force: true });
+  }
+
+  names(): string[] {
+    try {
+      const files = readdirSync(this.#folder);
+      return files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  #file(name: string): string {
+    return join(this.#folder, `${name}.json`);
+  }
+}
