@@ -1,13 +1,15 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../bed/cache.ts';
 import { kubernetesVersion } from '../bed/versions.ts';
-import { dnsWorks, podRuns, volumeKeeps } from './support/checks.ts';
+import { dnsWorks, networkWorks, podRuns, volumeKeeps } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { Kubectl } from './support/kubectl.ts';
+import { pod } from './support/workload.ts';
 
 const name = 'bed-kind';
+const nodes = [`${name}-control-plane`, `${name}-worker`] as const;
 
 describe('kind', () => {
   const folder = scratch('kind');
@@ -25,13 +27,18 @@ describe('kind', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('creates a cluster from the home-made node image', async () => {
+  test('creates a cluster of two nodes from the home-made node image', async () => {
+    const config = join(folder, 'kind.json');
+    const roles = [{ role: 'control-plane' }, { role: 'worker' }];
+    writeFileSync(config, JSON.stringify({ kind: 'Cluster', apiVersion: 'kind.x-k8s.io/v1alpha4', nodes: roles }));
     await docker.run(
       'kind',
       'create',
       'cluster',
       '--name',
       name,
+      '--config',
+      config,
       '--image',
       `kindest/node:${kubernetesVersion}`,
       '--wait',
@@ -39,12 +46,24 @@ describe('kind', () => {
       '--kubeconfig',
       kubectl.kubeconfig,
     );
-    await kubectl.untilReady(1);
-    expect((await kubectl.nodes()).map((node) => node.status.nodeInfo.kubeletVersion)).toEqual([kubernetesVersion]);
+    await kubectl.untilReady(nodes.length);
+    expect(
+      (await kubectl.nodes()).map((node) => `${node.metadata.name} ${node.status.nodeInfo.kubeletVersion}`),
+    ).toEqual(nodes.map((node) => `${node} ${kubernetesVersion}`));
   });
 
   test('a pod runs, answers exec and goes', () => podRuns(kubectl));
+  test('pods reach each other across nodes, by address and by Service', () => networkWorks(kubectl, nodes));
   test('names are resolved', () => dnsWorks(kubectl));
+  test('pods find the nodes by name', async () => {
+    for (const node of nodes) {
+      await kubectl.apply(pod(`on-${node}`, { node, command: ['sleep', '3600'] }));
+      await kubectl.untilPodReady(`on-${node}`);
+      for (const other of nodes)
+        expect(await kubectl.exec(`on-${node}`, 'nslookup', '-type=a', `${other}.`)).toMatch(/Address: 10\.20[01]\./);
+      await kubectl.run('delete', 'pod', `on-${node}`);
+    }
+  });
   test('a volume outlives its pod', () => volumeKeeps(kubectl));
 
   test('delete leaves nothing', async () => {

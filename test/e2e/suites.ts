@@ -11,7 +11,11 @@ export interface Suite {
 export const suites: readonly Suite[] = [
   { name: 'kube-apiserver', about: 'a bare API server on etcd', parts: ['kubernetes', 'etcd'] },
   { name: 'object-store', about: 'our object store and informers against it', parts: ['kubernetes', 'etcd'] },
-  { name: 'kind', about: 'kind: create, run a pod, delete', parts: ['kind-cli', 'node-image'] },
+  {
+    name: 'kind',
+    about: 'kind with a worker: create, network, DNS, volume, delete',
+    parts: ['kind-cli', 'node-image'],
+  },
   {
     name: 'provisioner-kind',
     about: 'Rookery and kind: the suite of all provisioners, KINDCluster, kill -9, nothing left',
