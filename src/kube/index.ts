@@ -13,6 +13,7 @@
  * Promises: level-triggered (a missed event is never a missed change), every wait can be aborted, time and randomness
  * are passed in. It knows no kind of its own and nothing of the embedded API server.
  */
+export { type ApplyManifestsOptions, applyManifests, objectsOf } from './apply-manifests.ts';
 export { type BackoffOptions, backoffDelay } from './backoff.ts';
 export {
   type ConditionInput,

@@ -1,7 +1,7 @@
 /** The object store over HTTPS: any Kubernetes API server, ours or a real one. Knows paths and verbs, nothing else. */
 import type { KubeList, KubeObject } from '../api/object.ts';
 import { HttpClient, type HttpClientOptions } from './http-client.ts';
-import { KubeError, type KubeStatus, WatchStreamError } from './kube-error.ts';
+import { ignoreNotFound, KubeError, type KubeStatus, WatchStreamError } from './kube-error.ts';
 import {
   type ApplyOptions,
   apiVersionOf,
@@ -24,11 +24,31 @@ const PATCH_TYPES = {
   strategic: 'application/strategic-merge-patch+json',
 } as const satisfies Record<Patch['type'], string>;
 
+interface ApiResourceList {
+  resources: { name: string; kind: string; namespaced: boolean }[];
+}
+
 export class RemoteStore implements ObjectStore {
   readonly #http: HttpClient;
 
   constructor(options: HttpClientOptions) {
     this.#http = new HttpClient(options);
+  }
+
+  /** The kinds that a group and version serves; none when there is no such version. */
+  async discover(apiVersion: string, signal?: AbortSignal): Promise<ResourceRef[]> {
+    const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+    const list = await this.#http.json<ApiResourceList>({ method: 'GET', path, signal }).catch(ignoreNotFound);
+    return (list?.resources ?? [])
+      .filter(({ name }) => !name.includes('/'))
+      .map(({ name: plural, kind, namespaced }) => ({
+        group: group as string,
+        version: version as string,
+        plural,
+        kind,
+        namespaced,
+      }));
   }
 
   async get<T extends KubeObject>(resource: ResourceRef, key: ObjectKey, options: GetOptions = {}): Promise<T> {
