@@ -47,8 +47,10 @@ export function reportProgress(object: KubeObject, progress: Progress, clock: Cl
     setCondition(object, { type, status, reason: progress.reason, message }, clock);
   }
   // As kstatus has it: waiting is of no use, a person has to act.
-  if (progress.phase === 'refused') {
-    setCondition(object, { type: STALLED, status: 'True', reason: progress.reason, message }, clock);
+  const stalled = progress.phase === 'refused' ? progress : progress.refusal;
+  if (stalled) {
+    const text = explain({ ...stalled, phase: 'refused' });
+    setCondition(object, { type: STALLED, status: 'True', reason: stalled.reason, message: text }, clock);
   } else {
     removeCondition(object, STALLED);
   }

@@ -148,23 +148,29 @@ export class ProvisionedClusterScope<Spec> {
     try {
       const ref = await this.#ref();
       if (this.#object.metadata.annotations?.[SUSPENDED_ANNOTATION] === 'true' && this.#isInitialized) {
-        return await this.#provisioner.suspend(ref, this.#signal);
+        const progress = await this.#provisioner.suspend(ref, this.#signal);
+        if (progress.phase !== 'refused') return progress;
+        return { ...(await this.#go(ref)), refusal: progress };
       }
-      const refusal = await this.#resolve(ref);
-      if (refusal) return refusal;
-      const resolved = this.#object.status?.resolved as Resolved;
-      const request = { ...ref, resolved, initialized: this.#isInitialized };
-      if (this.#isSuspended) return await this.#provisioner.resume(request, this.#signal);
-      const { version } = this.#object.status ?? {};
-      const isOther = version && resolved.version && version !== resolved.version;
-      if (isOther && this.#isInitialized && this.#provisioner.upgrades === 'in place') {
-        return await this.#provisioner.upgrade(request, this.#signal);
-      }
-      return await this.#provisioner.ensure(request, this.#signal);
+      return await this.#go(ref);
     } catch (error) {
       if (!(error instanceof RookeryError)) throw error;
       return progressOf(error);
     }
+  }
+
+  async #go(ref: ClusterRef<Spec>): Promise<Progress> {
+    const refusal = await this.#resolve(ref);
+    if (refusal) return refusal;
+    const resolved = this.#object.status?.resolved as Resolved;
+    const request = { ...ref, resolved, initialized: this.#isInitialized };
+    if (this.#isSuspended) return await this.#provisioner.resume(request, this.#signal);
+    const { version } = this.#object.status ?? {};
+    const isOther = version && resolved.version && version !== resolved.version;
+    if (isOther && this.#isInitialized && this.#provisioner.upgrades === 'in place') {
+      return await this.#provisioner.upgrade(request, this.#signal);
+    }
+    return await this.#provisioner.ensure(request, this.#signal);
   }
 
   /** Decides once what a version means, and again only when another one is asked for and can be had in place. */

@@ -64,9 +64,8 @@ class Scripted implements Provisioner<KindCluster['spec']> {
   observe = async () => READY.cluster as Observation;
   kubeconfig = async (_ref: unknown, audience: string) =>
     audience === 'external' ? this.kubeconfigText : `${this.kubeconfigText} for containers`;
-  async suspend(): Promise<Progress> {
-    return { phase: 'suspended', reason: 'Suspended', message: 'stopped' };
-  }
+  suspension: Progress = { phase: 'suspended', reason: 'Suspended', message: 'stopped' };
+  suspend = async () => this.suspension;
   resume = () => this.ensure();
   async upgrade(): Promise<Progress> {
     this.calls.push('upgrade');
@@ -116,6 +115,19 @@ const until = async (wanted: (object: KubeObject) => boolean, name = 'dev') =>
 const secret = (name: string) => store.get(secrets, { namespace, name });
 const text = (object: KubeObject, key: string) => Buffer.from(object.data?.[key] ?? '', 'base64').toString();
 const reason = (object: KubeObject) => getCondition(object, 'Ready')?.reason;
+
+it('goes on with a cluster that cannot be suspended, and says why it is not', async () => {
+  kind.suspension = { phase: 'refused', reason: 'CannotSuspend', message: 'three control planes', next: 'one' };
+  await make();
+  await until((object) => reason(object) === 'Ready');
+  const metadata = { annotations: { 'rookery.dev/suspended': 'true' } };
+  await store.patch(kindClusters, { namespace, name: 'dev' }, { type: 'merge', body: { metadata } });
+  const stalled = await until((object) => getCondition(object, 'Stalled') !== undefined);
+  expect(getCondition(stalled, 'Stalled')).toMatchObject({ status: 'True', reason: 'CannotSuspend' });
+  expect(getCondition(stalled, 'Stalled')?.message).toBe('three control planes\nNext: one');
+  expect(stalled.status).toMatchObject({ ready: true });
+  expect(reason(stalled)).toBe('Ready');
+});
 
 it('stores its intent first, then the cluster, its kubeconfig and its history', async () => {
   kind.progress = WORKING;

@@ -57,6 +57,8 @@ export interface Progress {
   next?: string;
   lookAgainMs?: number;
   cluster?: Observation;
+  /** What else was asked for and is not done, while the cluster goes on as it is: only a change by the user helps. */
+  refusal?: Pick<Progress, 'reason' | 'message' | 'next'>;
 }
 
 export interface ObservedNode {

@@ -123,3 +123,11 @@ it('resolves versions from what is on the machine', async () => {
   });
   await expect(kind.resolve(dev({ kubernetesVersion: '1.13' }))).rejects.toThrow('1.13 cannot be had');
 });
+
+it('does not stop several control planes, which might not find each other again', async () => {
+  const several = { ...wanted, spec: { clusterName: 'dev', controlPlaneNodes: 3 } };
+  await until('ready', several);
+  expect(await kind.suspend(several)).toMatchObject({ phase: 'refused', reason: 'CannotSuspend' });
+  expect(await kind.observe(several)).toMatchObject({ phase: 'ready' });
+  await gone();
+});

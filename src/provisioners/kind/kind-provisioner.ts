@@ -48,6 +48,12 @@ export class KindProvisioner extends ContainerProvisioner<KindSpec> {
     return answered(async () => {
       const ours = await this.containersOf(ref, signal);
       const running = ours.filter((container) => container.state === 'running').map(({ id }) => id);
+      const controlPlanes = ours.filter((container) => roleOf(container) === 'control-plane').length;
+      if (controlPlanes > 1 && running.length > 0) {
+        const message = `${ref.name} has ${controlPlanes} control planes: their etcd members know each other by address, and Docker may give them others at the next start`;
+        const next = 'the cluster goes on; take the annotation back, or make a cluster with one control plane';
+        return { phase: 'refused', reason: 'CannotSuspend', message, next };
+      }
       if (running.length > 0) await this.docker.stop(running, signal);
       const message = `${ours.length} containers are stopped; their disks are kept`;
       return { phase: 'suspended', reason: 'Suspended', message, next: 'resume starts them again' };
