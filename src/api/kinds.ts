@@ -7,6 +7,7 @@ import { machineSet } from './capi/machine-set.ts';
 import { k3dCluster } from './infrastructure/k3d-cluster.ts';
 import { k3sCluster } from './infrastructure/k3s-cluster.ts';
 import { kindCluster } from './infrastructure/kind-cluster.ts';
+import { vcluster } from './infrastructure/vcluster.ts';
 import { virtualCluster } from './infrastructure/virtual-cluster.ts';
 import type { KindDefinition } from './kind.ts';
 import { clusterJob } from './rookery/cluster-job.ts';
@@ -19,6 +20,7 @@ export const kinds: KindDefinition[] = [
   kindCluster,
   k3dCluster,
   k3sCluster,
+  vcluster,
   workspaceTemplate,
   workspaceInstance,
   clusterJob,

@@ -17,6 +17,8 @@ export interface HealthExpectation {
   nodes: number;
   /** False for a cluster without a network plug-in: its nodes cannot be Ready and its DNS cannot run. */
   hasNetwork: boolean;
+  /** Label of the deployment that answers names; `k8s-app=kube-dns` where nothing else is said. */
+  dnsLabel?: string;
 }
 
 export type HealthProbe = (
@@ -26,6 +28,7 @@ export type HealthProbe = (
 ) => Promise<ClusterHealth>;
 
 const TIMEOUT_MS = 5000;
+const DNS_PATH = '/apis/apps/v1/namespaces/kube-system/deployments';
 const ROLE_LABEL = 'node-role.kubernetes.io/';
 
 export const probeHealth: HealthProbe = async (kubeconfig, expected, signal) => {
@@ -47,7 +50,7 @@ export const probeHealth: HealthProbe = async (kubeconfig, expected, signal) => 
     const [version, nodes, dns, account] = await Promise.all([
       get('/version'),
       get('/api/v1/nodes'),
-      get('/apis/apps/v1/namespaces/kube-system/deployments?labelSelector=k8s-app%3Dkube-dns'),
+      get(`${DNS_PATH}?labelSelector=${encodeURIComponent(expected.dnsLabel ?? 'k8s-app=kube-dns')}`),
       get('/api/v1/namespaces/default/serviceaccounts/default'),
     ]);
     return summary(expected, { version, nodes, dns, account });

@@ -9,6 +9,7 @@ import { RookeryError } from '../errors.ts';
 import type { ObjectStore, ResourceRef } from '../kube/index.ts';
 import type { Processes } from '../tools/processes.ts';
 import type { Fidelity, Provisioner } from './provisioner.ts';
+import { vclusterWay } from './vcluster/way.ts';
 import { type Tenants, tenantName } from './virtual/tenants.ts';
 
 /** What people say on the command line; absent means not said. */
@@ -99,4 +100,4 @@ const kind: ClusterWay = {
   open: async (parts) => new (await import('./kind/kind-provisioner.ts')).KindProvisioner(parts),
 };
 
-export const clusterWays: readonly ClusterWay[] = [virtual, kind];
+export const clusterWays: readonly ClusterWay[] = [virtual, kind, vclusterWay];

@@ -1,0 +1,72 @@
+/** Asks a vcluster that runs whether it can be used: through the address people use, with the kubeconfig they get. */
+import type { KubeObject } from '../../api/object.ts';
+import { ignoreNotFound, type ObjectStore } from '../../kube/index.ts';
+import type { HealthProbe } from '../cluster-health.ts';
+import type { Observation } from '../provisioner.ts';
+import { isPodReady } from './diagnosis.ts';
+import * as host from './host-resources.ts';
+import { kubeconfigFor } from './kubeconfig.ts';
+import { DNS_LABEL, namespaceOf, SYNCED_LABEL, type VclusterSpec } from './marks.ts';
+import { insideEndpoint, outsideEndpoint, reachFrom } from './reach.ts';
+
+export interface Parts {
+  spec: VclusterSpec;
+  claim?: KubeObject;
+  service?: KubeObject;
+  pod?: KubeObject;
+}
+
+export async function readKubeconfig(
+  store: ObjectStore,
+  { spec, claim, service, pod }: Parts,
+  audience: 'external' | 'internal',
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const name = spec.clusterName;
+  const key = { namespace: namespaceOf(spec), name: `vc-${name}` };
+  const secret = await store.get(host.secrets, key, { signal }).catch(ignoreNotFound);
+  const endpoint =
+    audience === 'internal'
+      ? insideEndpoint(service)
+      : outsideEndpoint(spec, { service, pod, reach: reachFrom(claim) });
+  return secret && endpoint && kubeconfigFor(name, secret, endpoint);
+}
+
+export async function look(
+  store: ObjectStore,
+  parts: Parts,
+  probe: HealthProbe,
+  signal?: AbortSignal,
+): Promise<Observation> {
+  const { spec, claim, service, pod } = parts;
+  const version = claim?.data?.kubernetesVersion as string | undefined;
+  const endpoint = outsideEndpoint(spec, { service, pod, reach: reachFrom(claim) });
+  const starting = (why: string): Observation => ({ phase: 'starting', nodes: [], missing: [why], version });
+  if (!isPodReady(pod)) return starting('the pod of the control plane is not Ready');
+  if (!endpoint) return starting('the host has given it no address yet');
+  const kubeconfig = await readKubeconfig(store, parts, 'external', signal);
+  if (!kubeconfig) return starting(`it has not written its kubeconfig (Secret vc-${spec.clusterName}) yet`);
+  if (service?.spec?.type === 'ClusterIP') {
+    const missing = await seenFromHost(store, spec, signal);
+    return { phase: missing.length === 0 ? 'ready' : 'degraded', nodes: [], missing, version, endpoint };
+  }
+  const hasDns = isDnsWanted(spec);
+  const expected = { nodes: hasDns ? 1 : 0, hasNetwork: hasDns, dnsLabel: DNS_LABEL };
+  const health = await probe(kubeconfig, expected, signal);
+  const { nodes, missing } = health;
+  const phase = missing.length === 0 ? 'ready' : 'degraded';
+  return { phase, nodes, missing, endpoint, version: health.version ?? version };
+}
+
+/** Not to be reached from here: its host's kubelet has asked `/readyz`, and its DNS is a pod there. */
+async function seenFromHost(store: ObjectStore, spec: VclusterSpec, signal?: AbortSignal): Promise<string[]> {
+  if (!isDnsWanted(spec)) return [];
+  const labelSelector = `${SYNCED_LABEL}=${spec.clusterName},${DNS_LABEL}`;
+  const { items } = await store.list(host.pods, { namespace: namespaceOf(spec), labelSelector, signal });
+  return items.some(isPodReady) ? [] : ['cluster DNS is not available'];
+}
+
+function isDnsWanted(spec: VclusterSpec): boolean {
+  const values = spec.values as { controlPlane?: { coredns?: { enabled?: boolean } } } | undefined;
+  return values?.controlPlane?.coredns?.enabled !== false;
+}

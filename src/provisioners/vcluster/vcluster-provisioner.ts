@@ -1,0 +1,279 @@
+/**
+ * vcluster behind the contract of provisioners: a cluster in a namespace of another one, made of objects of our own. No program and no helm: everything
+ * is asked of the host's API and of the vcluster itself, and nothing is kept here. Each call reads what there is, applies what differs, and says
+ * what is missing.
+ */
+import type { KubeObject } from '../../api/object.ts';
+import type { Clock } from '../../clock.ts';
+import { RookeryError } from '../../errors.ts';
+import { ignoreNotFound, keyOf, type ObjectStore } from '../../kube/index.ts';
+import { compareVersions, findVersion, type Version } from '../../tools/versions.ts';
+import { type HealthProbe, probeHealth } from '../cluster-health.ts';
+import type {
+  Availability,
+  ClusterRef,
+  ClusterRequest,
+  FoundThing,
+  Observation,
+  Progress,
+  Provisioner,
+  Removal,
+  Resolution,
+} from '../provisioner.ts';
+import { answered, nothingKept, reasonOf, refusedUpgrade, taken, terminating, unfitHost } from './answers.ts';
+import { type Applied, applyObjects } from './apply.ts';
+import { type Claim, readClaim, writeClaim } from './claim.ts';
+import { vclusterConfig } from './config.ts';
+import { diagnose, isPodReady, ownPods } from './diagnosis.ts';
+import { type HostAccess, HostClusters, hostError } from './host-clusters.ts';
+import * as host from './host-resources.ts';
+import { takeInventory } from './inventory.ts';
+import { look, readKubeconfig } from './look.ts';
+import { CLAIM, ownerOf, type VclusterSpec } from './marks.ts';
+import type { Blueprint } from './objects.ts';
+import { chooseReach, nodePortOf } from './reach.ts';
+import { DEFAULT_VCLUSTER, kubernetesRelease, vclusterRelease, whyNotUpgrade } from './releases.ts';
+import { removeFromHost } from './removal.ts';
+import { placeOf, type Survey, survey } from './survey.ts';
+import { suspendInHost } from './suspension.ts';
+import { checkedValues } from './values.ts';
+
+export interface VclusterProvisionerOptions {
+  clock: Clock;
+  probe?: HealthProbe;
+  /** How soon to look again while something is under way. */
+  pollMs?: number;
+}
+
+const RECHECK_MS = 15_000;
+/** Measured on two cores, images present. */
+const USUAL_MS = 25_000;
+/** vcluster writes its kubeconfig once, when it has started: one that was deleted comes back with the next start. */
+const KUBECONFIG_MS = 30_000;
+
+type Ref = ClusterRef<VclusterSpec>;
+type Request = ClusterRequest<VclusterSpec>;
+
+interface Plan {
+  phase: 'go';
+  blueprint: Blueprint;
+  claim: Claim;
+}
+
+export class VclusterProvisioner implements Provisioner<VclusterSpec> {
+  readonly name = 'vcluster';
+  readonly fidelity = 'virtual';
+  readonly upgrades = 'in place';
+  /** Its nodes are those of its host: there is no number of them to change. */
+  readonly scales = 'in place';
+  readonly #clock: Clock;
+  readonly #probe: HealthProbe;
+  readonly #pollMs: number;
+  readonly #hosts: HostClusters;
+
+  constructor({ clock, probe = probeHealth, pollMs = 500 }: VclusterProvisionerOptions) {
+    this.#clock = clock;
+    this.#probe = probe;
+    this.#pollMs = pollMs;
+    this.#hosts = new HostClusters(clock);
+  }
+
+  async probe(): Promise<Availability> {
+    const detail = `vcluster ${DEFAULT_VCLUSTER}, in any host cluster with a kubeconfig; no program is needed here`;
+    return { isUsable: true, version: `v${DEFAULT_VCLUSTER}`, detail };
+  }
+
+  async resolve({ spec }: Ref): Promise<Resolution> {
+    vclusterRelease(spec.vclusterVersion);
+    checkedValues(spec.values ?? {});
+    const version = kubernetesRelease(spec.kubernetesVersion);
+    return { version, image: `${spec.images?.kubernetes ?? 'ghcr.io/loft-sh/kubernetes'}:${version}` };
+  }
+
+  ensure(request: Request, signal?: AbortSignal): Promise<Progress> {
+    return answered(async () => {
+      const { unfit } = (request.access ?? {}) as HostAccess;
+      if (unfit) return unfitHost(unfit);
+      const store = await this.#hosts.of(request);
+      const place = placeOf(request);
+      const found = await survey(store, place, signal);
+      if (found.foreign) return taken(found.foreign);
+      if (found.namespace?.metadata.deletionTimestamp) return terminating(place.namespace);
+      const plan = await this.#plan(store, request, found, signal);
+      if (plan.phase === 'refused') return plan;
+      if (!(await writeClaim(store, place, found, plan.claim, signal))) {
+        return this.#working('Claiming', `namespace ${place.namespace} appeared just now`);
+      }
+      const applied = await applyObjects(store, plan.blueprint, { isThorough: request.initialized, signal });
+      if ('foreign' in applied) return taken(applied.foreign);
+      return await this.#settle(store, request, plan.blueprint, applied, signal);
+    });
+  }
+
+  async observe(ref: Ref, signal?: AbortSignal): Promise<Observation> {
+    try {
+      const store = await this.#hosts.of(ref);
+      const { id, name, namespace } = placeOf(ref);
+      const { foreign, claim, service, statefulSet } = await survey(store, { id, name, namespace }, signal);
+      if (foreign) return { phase: 'foreign', nodes: [], missing: [foreign] };
+      if (!statefulSet) {
+        return ownerOf(claim) === id
+          ? { phase: 'creating', nodes: [], missing: ['there is no StatefulSet yet'] }
+          : { phase: 'absent', nodes: [], missing: ['the host has nothing of it'] };
+      }
+      if (statefulSet.spec?.replicas === 0) return { phase: 'suspended', nodes: [], missing: ['it is scaled to 0'] };
+      const [pod] = await ownPods(store, name, namespace, signal);
+      return await look(store, { spec: ref.spec, claim, service, pod }, this.#probe, signal);
+    } catch (error) {
+      throw hostError(error);
+    }
+  }
+
+  async kubeconfig(ref: Ref, audience: 'external' | 'internal', signal?: AbortSignal): Promise<string> {
+    try {
+      const store = await this.#hosts.of(ref);
+      const { spec } = ref;
+      const place = placeOf(ref);
+      const { service, claim } = await survey(store, place, signal);
+      const [pod] = await ownPods(store, place.name, place.namespace, signal);
+      const text = await readKubeconfig(store, { spec, claim, service, pod }, audience, signal);
+      if (text) return text;
+    } catch (error) {
+      throw hostError(error);
+    }
+    throw new RookeryError('vcluster.kubeconfig', `${ref.name} has written no kubeconfig yet`, { class: 'retryable' });
+  }
+
+  suspend(ref: Ref, signal?: AbortSignal): Promise<Progress> {
+    return answered(async () => {
+      if (ref.spec.persistence?.enabled === false) return nothingKept(ref.name);
+      return await suspendInHost(await this.#hosts.of(ref), placeOf(ref), this.#clock, signal);
+    });
+  }
+
+  resume(request: Request, signal?: AbortSignal): Promise<Progress> {
+    return this.ensure(request, signal);
+  }
+
+  /** The same objects with another version in them; the StatefulSet replaces its pod. */
+  upgrade(request: Request, signal?: AbortSignal): Promise<Progress> {
+    return this.ensure(request, signal);
+  }
+
+  async remove(ref: Ref, signal?: AbortSignal): Promise<Removal> {
+    const { gone } = (ref.access ?? {}) as HostAccess;
+    if (gone) {
+      const message = `${gone}, and with it what was there of ${ref.name}`;
+      return { isDone: true, removed: [], reason: 'HostGone', message };
+    }
+    try {
+      return await removeFromHost(await this.#hosts.of(ref), placeOf(ref), this.#clock, signal);
+    } catch (thrown) {
+      const error = hostError(thrown);
+      if (!(error instanceof RookeryError)) throw error;
+      const next = `${error.hint ? `${error.hint}; ` : ''}tried again every 10 s`;
+      const { message } = error;
+      return { isDone: false, removed: [], reason: reasonOf(error), message, next, lookAgainMs: 10_000 };
+    }
+  }
+
+  async inventory(known: readonly Ref[], signal?: AbortSignal): Promise<FoundThing<VclusterSpec>[]> {
+    return await takeInventory(this.#hosts, known, signal);
+  }
+
+  async #plan(
+    store: ObjectStore,
+    { spec, resolved, ...ref }: Request,
+    found: Survey,
+    signal?: AbortSignal,
+  ): Promise<Plan | (Progress & { phase: 'refused' })> {
+    const place = placeOf({ ...ref, spec });
+    const before = readClaim(found.claim);
+    const kubernetesVersion = keptPatch(spec, before.kubernetesVersion, resolved.version);
+    const vclusterVersion = vclusterRelease(spec.vclusterVersion ?? before.vclusterVersion);
+    const why =
+      whyNotUpgrade('Kubernetes', before.kubernetesVersion, kubernetesVersion) ??
+      whyNotUpgrade('vcluster', before.vclusterVersion, vclusterVersion);
+    if (why) return refusedUpgrade(why);
+    const chosen = await chooseReach(store, spec, before.reach, signal);
+    const reach = { ...chosen, nodePort: nodePortOf(found.service) ?? chosen.nodePort };
+    const config = vclusterConfig({ spec, kubernetesVersion, vclusterVersion, addresses: reach.addresses });
+    const blueprint: Blueprint = { ...place, config, vclusterVersion, nodePort: reach.nodePort };
+    return { phase: 'go', blueprint, claim: { vcluster: place.name, kubernetesVersion, vclusterVersion, reach } };
+  }
+
+  /** Everything is written: does it run, and can it be used? */
+  async #settle(
+    store: ObjectStore,
+    request: Request,
+    blueprint: Blueprint,
+    { service, statefulSet, changed }: Applied,
+    signal?: AbortSignal,
+  ): Promise<Progress> {
+    const { name, namespace } = blueprint;
+    if (changed.length > 0) {
+      const next = 'the host starts its control plane, then it is asked itself';
+      return { ...this.#working('Applying', `written to the host: ${changed.join(', ')}`), next };
+    }
+    const pods = await ownPods(store, name, namespace, signal);
+    const pod = pods.find((candidate) => !candidate.metadata.deletionTimestamp);
+    const since = Date.parse((pod ?? statefulSet).metadata.creationTimestamp ?? '');
+    if (!isRolledOut(statefulSet) || !pod || !isPodReady(pod)) {
+      const { isStuck, ...why } = await diagnose(store, blueprint, pod, signal);
+      const phase = isStuck ? 'blocked' : 'working';
+      const lookAgainMs = isStuck ? this.#pollMs * 10 : this.#pollMs;
+      return { phase, since, usualMs: USUAL_MS, next: 'asked again until it runs', ...why, lookAgainMs };
+    }
+    const claim = await store.get(host.configMaps, { namespace, name: CLAIM }, { signal }).catch(ignoreNotFound);
+    const cluster = await look(store, { spec: request.spec, claim, service, pod }, this.#probe, signal);
+    if (cluster.phase === 'ready') {
+      return { phase: 'ready', reason: 'Ready', message: '', cluster, lookAgainMs: RECHECK_MS };
+    }
+    const isRestarted = await this.#restartForKubeconfig(store, blueprint, pod, signal);
+    return {
+      phase: request.initialized ? 'blocked' : 'working',
+      reason: request.initialized ? 'Degraded' : 'WaitingForReady',
+      message: cluster.missing.join('; '),
+      since,
+      usualMs: USUAL_MS,
+      next: isRestarted
+        ? 'it is started again, for it writes its kubeconfig only then'
+        : 'asked again until the cluster says it is ready',
+      lookAgainMs: request.initialized ? this.#pollMs * 4 : this.#pollMs,
+      cluster,
+    };
+  }
+
+  async #restartForKubeconfig(
+    store: ObjectStore,
+    { name, namespace }: Blueprint,
+    pod: KubeObject,
+    signal?: AbortSignal,
+  ) {
+    const ready = pod.status?.conditions?.find((condition: { type: string }) => condition.type === 'Ready');
+    if (this.#clock.now() - Date.parse(ready?.lastTransitionTime) < KUBECONFIG_MS) return false;
+    const key = { namespace, name: `vc-${name}` };
+    if (await store.get(host.secrets, key, { signal }).catch(ignoreNotFound)) return false;
+    await store.delete(host.pods, keyOf(pod), { signal }).catch(ignoreNotFound);
+    return true;
+  }
+
+  #working(reason: string, message: string): Progress {
+    return { phase: 'working', reason, message, usualMs: USUAL_MS, lookAgainMs: this.#pollMs };
+  }
+}
+
+/** The pod that runs is the one that was asked for last. */
+function isRolledOut({ metadata, status = {} }: KubeObject): boolean {
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 1)) return false;
+  return status.updateRevision === undefined || status.currentRevision === status.updateRevision;
+}
+
+/** Who asked for a minor is content with any patch of it: one that is there already never goes back. */
+function keptPatch(spec: VclusterSpec, running: string | undefined, resolved: string | undefined): string {
+  const wanted = resolved ?? kubernetesRelease(spec.kubernetesVersion);
+  const isExact = (spec.kubernetesVersion ?? '').split('.').length > 2;
+  const [now, next] = [findVersion(running ?? ''), findVersion(wanted)] as [Version | undefined, Version];
+  if (isExact || !running || !now || now[1] !== next[1]) return wanted;
+  return compareVersions(now, next) > 0 ? running : wanted;
+}
