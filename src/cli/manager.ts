@@ -36,8 +36,11 @@ export async function manager(options: ManagerOptions): Promise<void> {
     : jsonLogger({ level: config.logLevel });
   const stop = stopSignal();
   const connection = await connectionOf(options);
-  const onWarning = (text: string) => log.warn('the API server warns', { text });
-  const store = new RemoteStore({ connection, userAgent: 'rookery-manager', onWarning });
+  const store = new RemoteStore({
+    connection,
+    userAgent: 'rookery-manager',
+    onWarning: once((text) => log.info('the API server warns', { text })),
+  });
   const { namespace, watchFilter, installCrds, core } = options;
   try {
     await runProviderManager(
@@ -96,4 +99,14 @@ function stopSignal(): AbortSignal {
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   return stop.signal;
+}
+
+/** A server says the same with every request. */
+function once(tell: (text: string) => void): (text: string) => void {
+  const told = new Set<string>();
+  return (text) => {
+    if (told.size >= 1000 || told.has(text)) return;
+    told.add(text);
+    tell(text);
+  };
 }

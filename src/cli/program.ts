@@ -1,8 +1,10 @@
 /** The tree of commands: names, arguments and help. What they do is in a file each, loaded when they run. */
+import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { parsePort } from '../config.ts';
 import { addClusterCommands } from './cluster-commands.ts';
 import { examples } from './help.ts';
+import { addManagerCommands } from './manager-commands.ts';
 import { checkFormat, OUTPUT_FORMATS } from './output.ts';
 
 export function buildProgram(): Command {
@@ -18,13 +20,18 @@ export function buildProgram(): Command {
     .showHelpAfterError('(add --help for what it takes)')
     .showSuggestionAfterError()
     .exitOverride()
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: false });
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    // Programs that were installed below --home are found by all who look for programs, and they look at the environment.
+    .hook('preAction', (command) => {
+      const { home } = command.opts<{ home?: string }>();
+      if (home) process.env.ROOKERY_HOME = resolve(home);
+    });
 
   addControlPlane(program);
   addClusterCommands(program);
   addInsight(program);
   addMachine(program);
-  addManager(program);
+  addManagerCommands(program);
   program
     .command('crds')
     .description('print the CustomResourceDefinitions of all kinds, ready for kubectl apply')
@@ -79,33 +86,6 @@ function addControlPlane(program: Command): void {
     );
 }
 
-function addManager(program: Command): void {
-  const port = (flags: string, description: string) =>
-    new Option(flags, description).argParser((text) => parsePort(text, flags.split(' ', 1)[0] as string));
-  program
-    .command('manager')
-    .description('run the controllers against the API server of a Kubernetes cluster')
-    .option('--kubeconfig <file>', 'the cluster whose objects are looked after (default: the one this pod runs in)')
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('--namespace <namespace>', 'look after this namespace only')
-    .option('--watch-filter <value>', 'look after objects with the label cluster.x-k8s.io/watch-filter=<value> only')
-    .option('--leader-elect', 'let one of several work at a time')
-    .option('--leader-elect-namespace <namespace>', 'where the lease is')
-    .option('--install-crds', 'install or update our CustomResourceDefinitions first')
-    .addOption(
-      new Option('--core <mode>', "our Cluster API core; auto: unless upstream's is installed")
-        .choices(['auto', 'on', 'off'])
-        .default('auto'),
-    )
-    .option('--virtual-host <address>', 'address on which virtual clusters are served', '127.0.0.1')
-    .addOption(port('--virtual-port <port>', 'its port').default(7444))
-    .option('--virtual-url <url>', 'where others reach that, when it is not the same: https://host:port')
-    .option('--probe-host <address>', 'address of /healthz, /readyz and /metrics', '127.0.0.1')
-    .addOption(port('--health-port <port>', 'serve /healthz and /readyz there'))
-    .addOption(port('--metrics-port <port>', 'serve /metrics there'))
-    .action(async (_options, command: Command) => (await import('./manager.ts')).manager(command.optsWithGlobals()));
-}
-
 function addInsight(program: Command): void {
   program
     .command('why')
@@ -132,6 +112,7 @@ function addInsight(program: Command): void {
     .description('compare the world with the objects, both ways, and remove what nobody owns')
     .option('--yes', 'remove it; without this it is only shown')
     .option('--dry-run', 'only show it (the default)')
+    .option('--all-homes', 'also what carries our mark but was not made from this --home')
     .addHelpText('after', examples('rookery gc', 'rookery gc --yes'))
     .action(async (_options, command: Command) => (await import('./gc.ts')).collectGarbage(command.optsWithGlobals()));
 }
