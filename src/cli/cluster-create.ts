@@ -1,12 +1,16 @@
 /** `rookery cluster create` */
-import type { KubeObject } from '../api/object.ts';
 import { RookeryError } from '../errors.ts';
-import { getCondition, isAlreadyExists, type ObjectStore } from '../kube/index.ts';
-import { requestKindCluster } from '../provisioners/kind/manifests.ts';
-import { requestVirtualCluster } from '../provisioners/virtual/manifests.ts';
-import { seconds, waitForCluster, writeKubeconfig } from './cluster-wait.ts';
+import { isAlreadyExists } from '../kube/index.ts';
+import type { ClusterWay, ClusterWish } from '../provisioners/registry.ts';
+import { requestCluster } from '../provisioners/request-cluster.ts';
+import { writeKubeconfig } from './cluster-lookup.ts';
+import { isReadyNow, waitForCluster, waitForProvider } from './cluster-wait.ts';
 import { connect, type GlobalOptions } from './connect.ts';
+import { Interrupted } from './interrupt.ts';
+import { count, seconds } from './numbers.ts';
 import { print } from './output.ts';
+import { progressView } from './progress-view.ts';
+import { chooseWay } from './ways.ts';
 
 interface CreateOptions extends GlobalOptions {
   namespace: string;
@@ -17,115 +21,81 @@ interface CreateOptions extends GlobalOptions {
   image?: string;
   nodes?: string;
   controlPlanes?: string;
+  host?: string;
 }
-
-interface Way {
-  /** Seconds to wait for it. */
-  patience: string;
-  /** What people get, in a few words. */
-  about: string;
-  request(store: ObjectStore, options: CreateOptions, name: string): Promise<KubeObject>;
-}
-
-const WAYS: Record<string, Way> = {
-  virtual: {
-    patience: '120',
-    about: 'virtual, Kubernetes v1.35, simulated nodes',
-    request(store, options, name) {
-      for (const flag of ['kubernetesVersion', 'image', 'nodes', 'controlPlanes'] as const) {
-        if (options[flag] !== undefined) throw notForVirtual(flag);
-      }
-      return requestVirtualCluster(store, options.namespace, name);
-    },
-  },
-  kind: {
-    patience: '900',
-    about: 'kind, nodes are containers',
-    request: (store, options, name) =>
-      requestKindCluster(store, options.namespace, name, {
-        kubernetesVersion: options.kubernetesVersion,
-        image: options.image,
-        nodes: count(options.nodes, '--nodes'),
-        controlPlanes: count(options.controlPlanes, '--control-planes'),
-      }),
-  },
-};
-
-/** Reasons after which waiting is of no use. */
-const REFUSALS = ['NameTaken', 'VersionUnavailable', 'Unresolved'];
 
 export async function createCluster(options: CreateOptions, name: string): Promise<void> {
-  const { namespace } = options;
-  const way = WAYS[options.provisioner];
-  if (!way) throw unknownProvisioner(options.provisioner);
-  const timeoutMs = seconds(options.timeout ?? way.patience, '--timeout');
-  const { home, store, close } = await connect(options);
+  const { namespace, host } = options;
+  const key = { namespace, name };
+  const wish = wishOf(options);
+  const { home, store, isHosted, signal, close } = await connect(options);
   try {
-    let cluster = await way.request(store, options, name).catch((error) => {
-      if (!isAlreadyExists(error)) throw error;
-      throw new RookeryError('cluster.exists', `there is already a cluster ${JSON.stringify(name)}`, {
-        class: 'user',
-        hint: `see \`rookery cluster get ${name}\`, or choose another name`,
-      });
+    const way = await chooseWay(options.provisioner, home, host);
+    const timeoutMs = options.timeout ? seconds(options.timeout, '--timeout') : way.patienceSeconds * 1000;
+    const end = Date.now() + timeoutMs;
+    const requested = await requestCluster(store, way, key, wish).catch((error) => {
+      throw isAlreadyExists(error) ? exists(name) : error;
     });
-    if (!options.wait) return await print(options.output, cluster, () => `cluster ${name} requested\n`);
-    const tell = options.output === 'table' && options.provisioner !== 'virtual' ? progressLines() : () => {};
-    cluster = await waitForCluster(store, namespace, name, timeoutMs, (seen) => {
-      stopWhenRefused(seen);
-      tell(seen);
-    });
+    if (!options.wait) return await print(options.output, requested, () => requestedText(name, isHosted));
+    const view = progressView({ title: `${name} (${way.name})`, output: options.output });
+    const what = `cluster ${name} to be ready`;
+    const provider = await waitForProvider(store, way, key, isReadyNow, { timeoutMs, signal, view, what });
+    const cluster = await waitForCluster(store, key, { timeoutMs: Math.max(1000, end - Date.now()), signal });
     const kubeconfig = await writeKubeconfig(home, store, namespace, name);
-    await print(options.output, { name, namespace, kubeconfig, cluster }, () =>
-      [
-        `cluster ${name} is ready (${way.about})`,
-        `  export KUBECONFIG=${kubeconfig}`,
-        '  kubectl get namespaces',
-        '',
-      ].join('\n'),
+    const { fidelity } = way;
+    const { version } = provider.status ?? {};
+    await print(
+      options.output,
+      { name, namespace, provisioner: way.name, fidelity, version, kubeconfig, cluster },
+      () => readyText(name, way, version, kubeconfig, isHosted),
     );
+  } catch (error) {
+    throw error instanceof Interrupted ? new Interrupted(goOn(name)) : error;
   } finally {
     await close();
   }
 }
 
-/** A line on stderr whenever what the cluster waits for changes. */
-function progressLines(): (cluster: KubeObject) => void {
-  let last = '';
-  return (cluster) => {
-    const line = getCondition(cluster, 'InfrastructureReady')?.message.split('\n')[0] ?? '';
-    if (line && line !== last) process.stderr.write(`  ${line}\n`);
-    last = line || last;
-  };
+function wishOf(options: CreateOptions): ClusterWish {
+  const { kubernetesVersion, image, host } = options;
+  const nodes = count(options.nodes, '--nodes');
+  const controlPlanes = count(options.controlPlanes, '--control-planes');
+  if (controlPlanes && nodes && controlPlanes > nodes) {
+    throw new RookeryError('cli.count', `--control-planes ${controlPlanes} of --nodes ${nodes} are too many`, {
+      class: 'user',
+      hint: '--nodes counts all of them',
+    });
+  }
+  return { kubernetesVersion, image, host, nodes, controlPlanes };
 }
 
-function stopWhenRefused(cluster: KubeObject): void {
-  const condition = getCondition(cluster, 'InfrastructureReady');
-  if (!condition || condition.status === 'True' || !REFUSALS.includes(condition.reason)) return;
-  const [message = '', ...more] = condition.message.split('\n');
-  throw new RookeryError('cluster.refused', message, {
+function readyText(name: string, way: ClusterWay, version: string | undefined, kubeconfig: string, isHosted: boolean) {
+  const lines = [
+    `cluster ${name} is ready: ${way.fidelity} (${way.about})${version ? `, Kubernetes ${version}` : ''}`,
+    `  export KUBECONFIG=${kubeconfig}`,
+    '  kubectl get namespaces',
+  ];
+  if (isHosted && way.fidelity === 'simulated') {
+    lines.push('It answers only while a control plane runs: start one with `rookery up --detach`.');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function requestedText(name: string, isHosted: boolean): string {
+  if (!isHosted) return `cluster ${name} requested\n`;
+  return `cluster ${name} requested; it is made while a control plane runs: start one with \`rookery up --detach\`\n`;
+}
+
+function goOn(name: string): string {
+  return (
+    `the request stands: \`rookery up --detach\` goes on with it, \`rookery why ${name}\` says where it is, ` +
+    `\`rookery cluster delete ${name}\` removes it`
+  );
+}
+
+function exists(name: string): RookeryError {
+  return new RookeryError('cluster.exists', `there is already a cluster ${JSON.stringify(name)}`, {
     class: 'user',
-    hint: `${more.join(' ').replace(/^Next: /, '')}; remove the request: rookery cluster delete ${cluster.metadata.name}`,
-  });
-}
-
-function count(text: string | undefined, flag: string): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new RookeryError('cli.count', `${flag}: ${JSON.stringify(text)} is not a number above 0`, { class: 'user' });
-}
-
-function notForVirtual(flag: string): RookeryError {
-  const name = flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return new RookeryError('cli.flag', `--${name} does not go with virtual clusters`, {
-    class: 'user',
-    hint: 'add --provisioner kind for a cluster of containers',
-  });
-}
-
-function unknownProvisioner(name: string): RookeryError {
-  return new RookeryError('cluster.provisioner', `there is no provisioner ${JSON.stringify(name)}`, {
-    class: 'user',
-    hint: `use one of ${Object.keys(WAYS).join(', ')}; see \`rookery provisioners\``,
+    hint: `see \`rookery cluster get ${name}\`, or choose another name`,
   });
 }

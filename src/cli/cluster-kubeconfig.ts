@@ -1,17 +1,27 @@
 /** `rookery cluster kubeconfig` */
-import { kubeconfigOf, writeKubeconfig } from './cluster-wait.ts';
+import { RookeryError } from '../errors.ts';
+import { kubeconfigOf, writeKubeconfig } from './cluster-lookup.ts';
 import { connect, type GlobalOptions } from './connect.ts';
 
-export async function printKubeconfig(
-  options: GlobalOptions & { namespace: string; path?: boolean },
-  name: string,
-): Promise<void> {
+interface KubeconfigOptions extends GlobalOptions {
+  namespace: string;
+  path?: boolean;
+  internal?: boolean;
+}
+
+export async function printKubeconfig(options: KubeconfigOptions, name: string): Promise<void> {
+  if (options.path && options.internal) {
+    throw new RookeryError('cli.flag', '--path is for this machine and --internal for the inside: choose one', {
+      class: 'user',
+    });
+  }
+  const { namespace } = options;
   const { home, store, close } = await connect(options);
   try {
     process.stdout.write(
       options.path
-        ? `${await writeKubeconfig(home, store, options.namespace, name)}\n`
-        : await kubeconfigOf(store, options.namespace, name),
+        ? `${await writeKubeconfig(home, store, namespace, name)}\n`
+        : await kubeconfigOf(store, namespace, name, options.internal ? 'internal' : 'external'),
     );
   } finally {
     await close();

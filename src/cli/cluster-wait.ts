@@ -1,82 +1,93 @@
-/** Waiting for a cluster and writing its kubeconfig: what `create`, `up` and `kubectl-env` share. */
+/** Waiting for what a cluster shall become, seen through the object that asks for it. */
 import type { KubeObject } from '../api/object.ts';
-import { clusters, secrets } from '../api/resources.ts';
-import type { Home } from '../embedded/home.ts';
+import { clusters } from '../api/resources.ts';
+import { STALLED } from '../controllers/progress-status.ts';
+import { readExplanation } from '../diagnosis/explanation.ts';
 import { RookeryError } from '../errors.ts';
-import { getCondition, isConditionTrue, isNotFound, type ObjectStore, waitFor } from '../kube/index.ts';
-import { tenantName } from '../provisioners/virtual/tenants.ts';
-import { writePrivate } from '../vault/files.ts';
+import { getCondition, isConditionTrue, type ObjectStore, waitFor } from '../kube/index.ts';
+import type { ClusterWay } from '../provisioners/registry.ts';
+import { missing } from './cluster-lookup.ts';
+import type { ProgressView } from './progress-view.ts';
 
+export interface Wait {
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+/** Until the Cluster says that it is available. */
 export async function waitForCluster(
   store: ObjectStore,
-  namespace: string,
-  name: string,
-  timeoutMs: number,
-  onChange: (cluster: KubeObject) => void = () => {},
+  key: { namespace: string; name: string },
+  { timeoutMs, signal }: Wait,
 ): Promise<KubeObject> {
   let last: KubeObject | undefined;
+  const isAvailable = (cluster: KubeObject | undefined) => {
+    if (!cluster && last) throw missing(key.namespace, key.name);
+    last = cluster;
+    return cluster !== undefined && isConditionTrue(cluster, 'Available');
+  };
   try {
-    const ready = await waitFor(
-      store,
-      clusters,
-      { namespace, name },
-      (cluster) => {
-        last = cluster ?? last;
-        if (cluster) onChange(cluster);
-        if (!cluster && last) throw missing(namespace, name);
-        return cluster !== undefined && isConditionTrue(cluster, 'Available');
-      },
-      { timeoutMs, what: `cluster ${name} to be available` },
-    );
-    return ready as KubeObject;
+    const what = `cluster ${key.name} to be available`;
+    return (await waitFor(store, clusters, key, isAvailable, { timeoutMs, signal, what })) as KubeObject;
   } catch (error) {
-    const message = last && getCondition(last, 'Available')?.message;
-    if (!message || !(error instanceof RookeryError) || ['cluster.missing', 'cluster.refused'].includes(error.code))
-      throw error;
-    throw new RookeryError(error.code, `${error.message}\n${message}`, { class: 'retryable', cause: error });
+    throw late(error, key.name, last && getCondition(last, 'Available')?.message);
   }
 }
 
-/** The text of `<cluster>-kubeconfig`. */
-export async function kubeconfigOf(store: ObjectStore, namespace: string, name: string): Promise<string> {
-  try {
-    const secret = await store.get(secrets, { namespace, name: `${name}-kubeconfig` });
-    return Buffer.from(secret.data?.value ?? '', 'base64').toString();
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    const cluster = await store.get(clusters, { namespace, name }).catch(() => undefined);
-    if (!cluster) throw missing(namespace, name);
-    throw new RookeryError('cluster.no-kubeconfig', `cluster ${name} has no kubeconfig yet`, {
-      class: 'retryable',
-      hint: `see what it waits for: rookery cluster get ${name}`,
-    });
-  }
-}
-
-/** Its own file, readable by its owner only; never the user's default kubeconfig. */
-export async function writeKubeconfig(
-  home: Home,
+/** Until `wanted` holds for the object of the way; ends at once when only a person can help. */
+export async function waitForProvider(
   store: ObjectStore,
-  namespace: string,
-  name: string,
-): Promise<string> {
-  const path = home.clusterKubeconfig(tenantName(namespace, name));
-  await writePrivate(path, await kubeconfigOf(store, namespace, name));
-  return path;
+  way: ClusterWay,
+  key: { namespace: string; name: string },
+  wanted: (provider: KubeObject) => boolean,
+  { timeoutMs, signal, view, what }: Wait & { view: ProgressView; what: string },
+): Promise<KubeObject> {
+  let last: KubeObject | undefined;
+  const check = (provider: KubeObject | undefined) => {
+    if (!provider && last) throw missing(key.namespace, key.name);
+    last = provider;
+    if (!provider) return false;
+    view.see(provider);
+    if (wanted(provider)) return true;
+    stopWhenStalled(provider);
+    return false;
+  };
+  let isDone = false;
+  try {
+    const found = await waitFor(store, way.resource, key, check, { timeoutMs, signal, what });
+    isDone = true;
+    return found as KubeObject;
+  } catch (error) {
+    throw late(error, key.name, last && getCondition(last, 'Ready')?.message);
+  } finally {
+    view.end(isDone);
+  }
 }
 
-export function missing(namespace: string, name: string): RookeryError {
-  const where = namespace === 'default' ? '' : ` in namespace ${namespace}`;
-  return new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}${where}`, {
+/** Ready, and for what its spec says now. */
+export function isReadyNow(provider: KubeObject): boolean {
+  const { generation = 0 } = provider.metadata;
+  return isConditionTrue(provider, 'Ready') && (provider.status?.observedGeneration ?? generation) >= generation;
+}
+
+function stopWhenStalled(provider: KubeObject): void {
+  const condition = getCondition(provider, STALLED);
+  if (condition?.status !== 'True') return;
+  const { what, next } = readExplanation(condition.message);
+  const name = provider.metadata.name;
+  throw new RookeryError('cluster.refused', what, {
     class: 'user',
-    hint: 'see `rookery cluster list`',
+    hint: `${next ?? `see \`rookery why ${name}\``}; the request stands, remove it with: rookery cluster delete ${name}`,
   });
 }
 
-export function seconds(text: string, flag: string): number {
-  const value = Number(text);
-  if (Number.isFinite(value) && value > 0) return value * 1000;
-  throw new RookeryError('cli.seconds', `${flag}: ${JSON.stringify(text)} is not a number of seconds`, {
-    class: 'user',
+/** A wait that took too long says what it was waiting for. */
+function late(error: unknown, name: string, message: string | undefined): unknown {
+  if (!(error instanceof RookeryError) || error.code !== 'WAIT_TIMEOUT') return error;
+  const text = message ? `${error.message}\n${message}` : error.message;
+  return new RookeryError(error.code, text, {
+    class: 'retryable',
+    hint: `it goes on as long as a control plane runs; see \`rookery why ${name}\``,
+    cause: error,
   });
 }

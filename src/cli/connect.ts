@@ -29,6 +29,8 @@ export interface Connected {
   plane?: ControlPlane;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
+  /** From now on Ctrl-C is for a program that this command has started. */
+  ignoreInterrupts(): void;
   close(): Promise<void>;
 }
 
@@ -42,15 +44,16 @@ export function homeOf(options: GlobalOptions): Home {
 
 export async function connect(options: GlobalOptions): Promise<Connected> {
   const home = homeOf(options);
-  const { signal, stopListening } = listenForInterrupts();
+  const { signal, ignoreInterrupts, stopListening } = listenForInterrupts();
   try {
     const first = await reach(options, home, signal);
     if (!first.state.command) {
-      return { ...first, home, signal, isHosted: false, close: () => first.close().finally(stopListening) };
+      const close = () => first.close().finally(stopListening);
+      return { ...first, home, signal, ignoreInterrupts, isHosted: false, close };
     }
     const store = new HandoverStore(first, () => reach(options, home, signal));
     const close = () => store.close().finally(stopListening);
-    return { home, state: first.state, plane: first.plane, store, signal, isHosted: true, close };
+    return { home, state: first.state, plane: first.plane, store, signal, ignoreInterrupts, isHosted: true, close };
   } catch (error) {
     stopListening();
     throw error;

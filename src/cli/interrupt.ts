@@ -15,9 +15,17 @@ export class Interrupted extends Error {
   }
 }
 
-export function listenForInterrupts(): { signal: AbortSignal; stopListening(): void } {
+interface Interrupts {
+  signal: AbortSignal;
+  ignoreInterrupts(): void;
+  stopListening(): void;
+}
+
+export function listenForInterrupts(): Interrupts {
   const stop = new AbortController();
+  let isIgnored = false;
   const onSignal = () => {
+    if (isIgnored) return;
     if (stop.signal.aborted) process.exit(INTERRUPTED);
     stop.abort(new Interrupted());
     // A call that hangs does not keep the command alive.
@@ -27,6 +35,9 @@ export function listenForInterrupts(): { signal: AbortSignal; stopListening(): v
   process.on('SIGTERM', onSignal);
   return {
     signal: stop.signal,
+    ignoreInterrupts() {
+      isIgnored = true;
+    },
     stopListening() {
       process.off('SIGINT', onSignal);
       process.off('SIGTERM', onSignal);

@@ -1,5 +1,5 @@
 /** `rookery kubectl-env` */
-import { writeKubeconfig } from './cluster-wait.ts';
+import { writeKubeconfig } from './cluster-lookup.ts';
 import { connect, type GlobalOptions } from './connect.ts';
 
 export async function kubectlEnv(options: GlobalOptions & { namespace: string }, cluster?: string): Promise<void> {

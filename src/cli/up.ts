@@ -10,14 +10,16 @@ import { ControlPlane } from '../embedded/control-plane.ts';
 import { Home } from '../embedded/home.ts';
 import { claimHome, readState, removeState, type State, writeServing, writeStopping } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
-import { requestVirtualCluster } from '../provisioners/virtual/manifests.ts';
+import { requestCluster } from '../provisioners/request-cluster.ts';
 import { jsonLogger, terminalLogger } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { writePrivate } from '../vault/files.ts';
-import { waitForCluster, writeKubeconfig } from './cluster-wait.ts';
+import { writeKubeconfig } from './cluster-lookup.ts';
+import { waitForCluster } from './cluster-wait.ts';
 import type { GlobalOptions } from './connect.ts';
 import { print } from './output.ts';
 import { rookeryVersion } from './version.ts';
+import { wayNamed } from './ways.ts';
 
 interface UpOptions extends GlobalOptions {
   detach?: boolean;
@@ -114,9 +116,10 @@ async function refreshKubeconfigs(plane: ControlPlane, home: Home): Promise<void
 async function ensureDemo(plane: ControlPlane, home: Home): Promise<string | undefined> {
   const { items } = await plane.store.list(clusters, { limit: 1 });
   if (items.length > 0) return undefined;
-  await requestVirtualCluster(plane.store, 'default', DEMO);
-  await waitForCluster(plane.store, 'default', DEMO, START_PATIENCE_MS);
-  return writeKubeconfig(home, plane.store, 'default', DEMO);
+  const key = { namespace: 'default', name: DEMO };
+  await requestCluster(plane.store, wayNamed('virtual'), key);
+  await waitForCluster(plane.store, key, { timeoutMs: START_PATIENCE_MS });
+  return writeKubeconfig(home, plane.store, key.namespace, key.name);
 }
 
 /** Starts the same command without --detach in a process of its own and waits until it serves. */

@@ -41,6 +41,11 @@ export class Home {
     return join(this.path, 'provisioners', name);
   }
 
+  /** Programs that `rookery tools install` fetched; `src/tools/find-tool.ts` looks there too. */
+  get tools(): string {
+    return join(this.path, 'tools');
+  }
+
   clusterKubeconfig(name: string): string {
     return join(this.path, 'clusters', `${name}.kubeconfig`);
   }

@@ -23,6 +23,8 @@ export interface ToolEntry {
   version: string[];
   /** The command that installs it. */
   install: string;
+  /** A release that can be fetched, by `<platform>-<architecture>`; only where its checksum is known for sure. */
+  download?: { version: string; files: Record<string, { url: string; sha256: string }> };
 }
 
 /** What upstream released for a range of versions of the tool: by digest, or by tag where the image is the same for all of them. */
@@ -67,6 +69,16 @@ let loaded: Catalog | undefined;
 export function catalog(): Catalog {
   loaded ??= JSON.parse(readFileSync(new URL('./catalog.json', import.meta.url), 'utf8')) as Catalog;
   return loaded;
+}
+
+/** The release for this machine; undefined when none is known. */
+export function downloadFor(
+  { download }: ToolEntry,
+  platform: string = process.platform,
+  arch: string = process.arch,
+): { version: string; url: string; sha256: string } | undefined {
+  const file = download?.files[`${platform}-${arch === 'x64' ? 'amd64' : arch}`];
+  return download && file && { version: download.version, ...file };
 }
 
 export function toolEntry(name: string): ToolEntry {

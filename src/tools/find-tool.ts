@@ -1,7 +1,11 @@
-/** Finding external programs: on PATH when the version is in range, else in the offline folder `ROOKERY_TOOLS`. */
+/**
+ * Finding external programs: on PATH when the version is in range, else what `rookery tools install` fetched into the home folder, else in the
+ * offline folder `ROOKERY_TOOLS`.
+ */
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { toolEntry } from './catalog.ts';
+import { loadConfig } from '../config.ts';
+import { downloadFor, toolEntry } from './catalog.ts';
 import type { Processes } from './processes.ts';
 import { findVersion, inRange, type Version, versionText } from './versions.ts';
 
@@ -14,7 +18,8 @@ export interface FoundTool {
 export type ToolSearch = { tool: FoundTool; why?: undefined } | { tool?: undefined; why: string; fix: string };
 
 export async function findTool(name: string, processes: Processes, signal?: AbortSignal): Promise<ToolSearch> {
-  const { range, version: args, install } = toolEntry(name);
+  const entry = toolEntry(name);
+  const { range, version: args } = entry;
   const rejected: string[] = [];
   for (const folder of folders(processes.env)) {
     const path = join(folder, name);
@@ -26,12 +31,14 @@ export async function findTool(name: string, processes: Processes, signal?: Abor
     else if (!inRange(version, range)) rejected.push(`${path} is ${versionText(version)}, needed is ${range}`);
     else return { tool: { name, path, version } };
   }
-  if (rejected.length === 0) return { why: `${name} is neither on PATH nor in ROOKERY_TOOLS`, fix: install };
-  return { why: rejected.join('; '), fix: install };
+  const fix = downloadFor(entry) ? `rookery tools install ${name}   # or: ${entry.install}` : entry.install;
+  if (rejected.length === 0) return { why: `${name} is neither on PATH nor in ROOKERY_TOOLS`, fix };
+  return { why: rejected.join('; '), fix };
 }
 
 function folders(env: Processes['env']): string[] {
-  return [...(env.PATH ?? '').split(delimiter), env.ROOKERY_TOOLS ?? ''].filter(Boolean);
+  const { home } = loadConfig({ ROOKERY_HOME: env.ROOKERY_HOME });
+  return [...(env.PATH ?? '').split(delimiter), join(home, 'tools'), env.ROOKERY_TOOLS ?? ''].filter(Boolean);
 }
 
 async function isExecutable(path: string): Promise<boolean> {

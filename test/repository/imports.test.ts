@@ -16,7 +16,11 @@ const ORDER = [
   'manager',
   // The control plane in one process: puts API server, controllers and vault together.
   'embedded',
+  // Why something is as it is, for every client.
+  'diagnosis',
   'controllers',
+  // From one cluster to another.
+  'promotion',
   'provisioners',
   'machines',
   'workloads',
