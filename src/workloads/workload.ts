@@ -25,8 +25,6 @@ export interface WorkloadRequest extends WorkspaceRef {
   step: { id: string; image?: string; env?: Record<string, string>; files?: readonly StepFile[] };
   /** For the user's kubectl; absent where there is no cluster. */
   kubeconfig?: string;
-  /** Network of the cluster, for workloads that join one. */
-  network?: string;
   limits?: { cpu?: string; memory?: string };
   /** Registry credentials, as in `.dockerconfigjson`. */
   pullSecrets?: readonly string[];
@@ -63,6 +61,8 @@ export interface CommandResult {
 
 export interface Workload {
   readonly name: string;
+  /** Which kubeconfig its shells need: from this machine, or from a container on the cluster's network. */
+  readonly audience: 'external' | 'internal';
   probe(signal?: AbortSignal): Promise<Availability>;
   ensure(request: WorkloadRequest, signal?: AbortSignal): Promise<WorkloadState>;
   suspend(ref: WorkspaceRef, signal?: AbortSignal): Promise<void>;

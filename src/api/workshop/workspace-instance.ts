@@ -10,6 +10,13 @@ const stepRecord = z.object({
   result: z.enum(['Passed', 'Failed', 'Skipped']).optional().describe('What its checks said last.'),
 });
 
+const checkResult = z.object({
+  name: z.string().max(253).describe('The check.'),
+  passed: z.boolean().describe('Whether it holds.'),
+  message: z.string().max(4096).optional().describe('What was found instead, and what helps.'),
+  checkedAt: time('When it was run.'),
+});
+
 export const workspaceInstance = defineKind({
   group: 'workshop.platform',
   version: 'v1alpha1',
@@ -55,6 +62,11 @@ export const workspaceInstance = defineKind({
         .object({ name: dnsSubdomain.describe('Name of the Cluster in this namespace.') })
         .optional()
         .describe('The nested cluster.'),
+      workload: z.string().max(63).optional().describe('Where its shell runs: `process` or `docker`.'),
+      checks: listMap(checkResult, 'name')
+        .max(50)
+        .optional()
+        .describe('What the checks of the current step said last.'),
       stepHistory: listMap(stepRecord, 'step', 'startedAt').max(500).optional().describe('Where it has been.'),
       conditions,
     })

@@ -31,6 +31,7 @@ export async function removeGroups(id: string): Promise<boolean> {
   const folders = isUnified()
     ? [join(ROOT, PARENT, id)]
     : ['cpu', 'memory', 'pids'].map((name) => join(ROOT, name, PARENT, id));
+  const parents = [...new Set(folders.map((folder) => join(folder, '..')))];
   const present = folders.filter((folder) => existsSync(folder));
   for (const folder of present) {
     for (let attempt = 0; ; attempt++) {
@@ -45,6 +46,8 @@ export async function removeGroups(id: string): Promise<boolean> {
       }
     }
   }
+  // The last one out takes the parents with it.
+  for (const parent of parents) await rmdir(parent).catch(() => {});
   return present.length > 0;
 }
 

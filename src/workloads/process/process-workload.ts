@@ -42,6 +42,7 @@ interface Note {
 
 export class ProcessWorkload implements Workload {
   readonly name = 'process';
+  readonly audience = 'external';
   readonly #options: ProcessWorkloadOptions;
   readonly #shells = new Map<string, Set<Terminal>>();
   #isolation: Promise<Isolation> | undefined;

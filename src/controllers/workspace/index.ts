@@ -1,0 +1,79 @@
+/** `WorkspaceTemplate` and `WorkspaceInstance`: blueprints of workshops, and the workspaces of people made from them. */
+import type { KubeObject } from '../../api/object.ts';
+import { clusters, workspaceInstances, workspaceTemplates } from '../../api/resources.ts';
+import {
+  type ControllerOptions,
+  type Informers,
+  ignoreNotFound,
+  isDeleting,
+  keyOf,
+  type ObjectStore,
+  PatchHelper,
+  setCondition,
+} from '../../kube/index.ts';
+import type { WorkspaceParts } from './workspace-parts.ts';
+import { WorkspaceScope } from './workspace-scope.ts';
+
+export type { WorkspaceParts } from './workspace-parts.ts';
+
+export function workspaceControllers(
+  store: ObjectStore,
+  informers: Informers,
+  parts: WorkspaceParts,
+): ControllerOptions[] {
+  const instances = informers.for(workspaceInstances);
+  const templateOf = (instance: KubeObject): string => instance.spec?.templateRef?.name;
+  return [
+    {
+      name: 'workspace-instance',
+      resource: workspaceInstances,
+      owns: [clusters],
+      concurrency: 16,
+      watches: [
+        {
+          resource: workspaceTemplates,
+          map: (template) =>
+            instances
+              .list()
+              .filter((instance) => templateOf(instance) === template.metadata.name)
+              .map(keyOf),
+        },
+      ],
+      async reconcile(key, context) {
+        const found = await store.get(workspaceInstances, key, { signal: context.signal }).catch(ignoreNotFound);
+        if (!found) return;
+        const scope = new WorkspaceScope(store, parts, context, found);
+        if (isDeleting(found)) return await scope.remove();
+        const name = templateOf(found);
+        const template = await store
+          .get(workspaceTemplates, { name }, { signal: context.signal })
+          .catch(ignoreNotFound);
+        return await scope.ensure(template);
+      },
+    },
+    {
+      name: 'workspace-template',
+      resource: workspaceTemplates,
+      watches: [
+        {
+          resource: workspaceInstances,
+          map: (instance) => [{ name: templateOf(instance) }],
+          filter: (instance, old) => !old || isDeleting(instance) !== isDeleting(old),
+        },
+      ],
+      async reconcile(key, { clock, signal }) {
+        const found = await store.get(workspaceTemplates, key, { signal }).catch(ignoreNotFound);
+        if (!found) return;
+        const helper = new PatchHelper(store, workspaceTemplates, found);
+        const draft = helper.draft();
+        const count = instances.list().filter((instance) => templateOf(instance) === key.name).length;
+        draft.status = { ...draft.status, observedGeneration: draft.metadata.generation, instances: count };
+        const hasSteps = (draft.spec?.steps ?? []).length > 0;
+        const message = hasSteps ? '' : 'it has no steps: fill them in with `rookery template sync`';
+        const [status, reason] = hasSteps ? (['True', 'HasSteps'] as const) : (['False', 'NoSteps'] as const);
+        setCondition(draft, { type: 'Ready', status, reason, message }, clock);
+        await helper.patch(draft, signal);
+      },
+    },
+  ];
+}

@@ -1,0 +1,346 @@
+/** One reconcile of one `WorkspaceInstance`. */
+import type { KubeObject } from '../../api/object.ts';
+import { secrets, workspaceInstances } from '../../api/resources.ts';
+import { type Clock, rfc3339 } from '../../clock.ts';
+import { RookeryError } from '../../errors.ts';
+import {
+  applyManifests,
+  EventRecorder,
+  ensureFinalizer,
+  getCondition,
+  hasFinalizer,
+  ignoreNotFound,
+  keyOf,
+  loadKubeconfig,
+  type ObjectStore,
+  PatchHelper,
+  type ReconcileContext,
+  RemoteStore,
+  type Result,
+  removeCondition,
+  removeFinalizer,
+  requeueAfter,
+  setCondition,
+} from '../../kube/index.ts';
+import { type ClusterWay, clusterWays } from '../../provisioners/registry.ts';
+import type { Workload, WorkloadRequest } from '../../workloads/workload.ts';
+import { lifetimeOf } from './lifetime.ts';
+import { ensureNested, findNested, type NestedState, removeNested, suspendNested } from './nested-cluster.ts';
+import { lockedFields, type Settings, settingsOf, stepIds } from './settings.ts';
+import type { WorkspaceParts } from './workspace-parts.ts';
+
+const FINALIZER = 'workspaceinstance.workshop.platform';
+
+type Draft = KubeObject & { status: Record<string, unknown> };
+type Outcome = 'True' | 'False' | 'Unknown';
+
+interface TemplateStep {
+  id: string;
+  title: string;
+  imageTag: string;
+  cluster?: 'keep' | 'reset' | 'restore';
+  env?: Record<string, string>;
+  files?: { path: string; content: string; mode?: string }[];
+  manifests?: string;
+}
+
+export class WorkspaceScope {
+  readonly #store: ObjectStore;
+  readonly #parts: WorkspaceParts;
+  readonly #context: ReconcileContext;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  #object: KubeObject;
+
+  constructor(store: ObjectStore, parts: WorkspaceParts, context: ReconcileContext, object: KubeObject) {
+    this.#store = store;
+    this.#parts = parts;
+    this.#context = context;
+    this.#clock = context.clock;
+    this.#signal = context.signal;
+    this.#object = object;
+  }
+
+  async ensure(template: KubeObject | undefined): Promise<Result> {
+    this.#object = await ensureFinalizer(this.#store, workspaceInstances, this.#object, FINALIZER, this.#signal);
+    const problem = template ? refusal(template, this.#object) : missingTemplate(this.#object);
+    if (problem || !template) {
+      await this.#report('Failed', [['TemplateResolved', 'False', problem?.reason ?? '', problem?.message ?? '']]);
+      return undefined;
+    }
+    const settings = settingsOf(template, this.#object);
+    const lifetime = lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now());
+    if (lifetime.isExpired && settings.mode === 'ephemeral') return await this.#expire();
+    if (lifetime.isExpiring) await this.#warn(lifetime.expiresAt as string);
+    const resolved: Mark = ['TemplateResolved', 'True', 'Resolved', ''];
+    try {
+      if (this.#object.spec?.suspend || lifetime.isExpired || lifetime.isIdle) {
+        const reason = this.#object.spec?.suspend ? 'Requested' : lifetime.isExpired ? 'Expired' : 'Idle';
+        return await this.#suspend(settings, reason, resolved);
+      }
+      return await this.#run(template, settings, resolved, lifetime.lookAgainMs);
+    } catch (error) {
+      if (!(error instanceof RookeryError)) throw error;
+      const message = [error.message, error.hint && `Next: ${error.hint}`].filter(Boolean).join('\n');
+      await this.#report(error.retry ? 'Provisioning' : 'Failed', [
+        resolved,
+        ['WorkloadReady', 'False', 'Blocked', message],
+      ]);
+      return requeueAfter(15_000);
+    }
+  }
+
+  async remove(): Promise<Result> {
+    if (!hasFinalizer(this.#object, FINALIZER)) return undefined;
+    this.#parts.endTerminal(this.#ref.id);
+    const removed: string[] = [];
+    for (const workload of await this.#workloads()) {
+      const removal = await workload.remove(this.#ref, this.#signal);
+      removed.push(...removal.removed);
+      if (removal.isDone) continue;
+      await this.#report('Terminating', [['WorkloadReady', 'False', removal.reason, removal.message]]);
+      return requeueAfter(removal.lookAgainMs ?? 1000);
+    }
+    if (!(await removeNested(this.#nested))) {
+      await this.#report('Terminating', [['ClusterReady', 'False', 'Deleting', 'the nested cluster is being deleted']]);
+      return undefined; // Told by the watch of Clusters.
+    }
+    this.#tell('Normal', 'Gone', `removed ${[...removed, 'the nested cluster'].join(', ')}`);
+    await removeFinalizer(this.#store, workspaceInstances, this.#object, FINALIZER, this.#signal);
+    return undefined;
+  }
+
+  async #run(template: KubeObject, settings: Settings, resolved: Mark, lookAgainMs?: number): Promise<Result> {
+    const steps: TemplateStep[] = template.spec?.steps ?? [];
+    const wanted = this.#object.spec?.currentStep ?? steps[0]?.id;
+    const step = steps.find(({ id }) => id === wanted);
+    const isNewStep = step !== undefined && this.#object.status?.currentStep !== step.id;
+    const way = await this.#way(settings);
+    const cluster = await this.#cluster(settings, way, isNewStep ? step : undefined);
+    if (!cluster.isReady) {
+      await this.#report('Provisioning', [resolved, ['ClusterReady', 'False', cluster.reason, cluster.message]]);
+      return lookAgainMs === undefined ? undefined : requeueAfter(lookAgainMs);
+    }
+    const ready: Mark = ['ClusterReady', 'True', way ? 'Ready' : 'NotNeeded', ''];
+    if (isNewStep && step?.manifests && cluster.external) await applyTo(cluster.external, step.manifests, this.#signal);
+    const workload = await this.#parts.chooseWorkload(way);
+    if (isNewStep && this.#object.status?.currentStep) this.#parts.endTerminal(this.#ref.id);
+    const request = await this.#request(template, settings, workload, cluster, step);
+    const state = await workload.ensure(request, this.#signal);
+    if (state.phase !== 'ready') {
+      const text = [state.message, state.next && `Next: ${state.next}`].filter(Boolean).join('\n');
+      const phase = state.phase === 'refused' ? 'Failed' : 'Provisioning';
+      await this.#report(phase, [resolved, ready, ['WorkloadReady', 'False', state.reason, text]]);
+      return requeueAfter(state.lookAgainMs ?? 15_000);
+    }
+    await this.#running(settings, workload, way, step, [resolved, ready, ['WorkloadReady', 'True', 'Ready', '']]);
+    const next = lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now()).lookAgainMs;
+    return next === undefined ? undefined : requeueAfter(next);
+  }
+
+  async #running(
+    settings: Settings,
+    workload: Workload,
+    way: ClusterWay | undefined,
+    step: TemplateStep | undefined,
+    marks: Mark[],
+  ): Promise<void> {
+    const { namespace = '', name = '' } = this.#object.metadata;
+    const url = settings.webTerminal ? this.#parts.terminalUrl(namespace, name) : undefined;
+    const terminal: Mark = url
+      ? ['TerminalReady', 'True', 'Ready', '']
+      : ['TerminalReady', 'False', 'Off', settings.webTerminal ? 'no terminal is served here' : 'switched off'];
+    await this.#report('Running', [...marks, terminal], (draft) => {
+      const now = rfc3339(this.#clock.now());
+      draft.status.startedAt ??= now;
+      draft.status.workload = workload.name;
+      const { expiresAt } = lifetimeOf(settings, draft.status, this.#clock.now());
+      if (expiresAt) draft.status.expiresAt = expiresAt;
+      else delete draft.status.expiresAt;
+      if (url) draft.status.accessEndpoints = { webTerminal: url };
+      else delete draft.status.accessEndpoints;
+      if (way) draft.status.clusterRef = { name };
+      if (step) enter(draft, step.id, now);
+    });
+  }
+
+  async #suspend(settings: Settings, reason: string, resolved: Mark): Promise<Result> {
+    const way = await this.#way(settings);
+    this.#parts.endTerminal(this.#ref.id);
+    for (const workload of await this.#workloads()) await workload.suspend(this.#ref, this.#signal);
+    if (way) await suspendNested(this.#nested, way, true);
+    const texts: Record<string, string> = {
+      Requested: 'suspended by spec.suspend',
+      Expired: 'its time is up; a longer lifecycle.ttl brings it back',
+      Idle: 'nobody used it; opening its terminal brings it back',
+    };
+    await this.#report('Suspended', [
+      resolved,
+      ['WorkloadReady', 'False', 'Suspended', texts[reason] as string],
+      ['ClusterReady', 'False', 'Suspended', texts[reason] as string],
+      ['TerminalReady', 'False', 'Suspended', texts[reason] as string],
+    ]);
+    return undefined;
+  }
+
+  async #cluster(
+    settings: Settings,
+    way: ClusterWay | undefined,
+    step: TemplateStep | undefined,
+  ): Promise<NestedState> {
+    if (!way) return { isReady: true, reason: 'NotNeeded', message: '' };
+    await suspendNested(this.#nested, way, false);
+    const isFresh = step?.cluster === 'reset' || step?.cluster === 'restore';
+    const madeFor = isFresh ? `${step.id}/${(this.#object.status?.stepHistory ?? []).length}` : undefined;
+    return await ensureNested(this.#nested, way, settings.cluster.version, madeFor);
+  }
+
+  /** The way its cluster was made stays, whatever would be chosen today. */
+  async #way({ cluster }: Settings): Promise<ClusterWay | undefined> {
+    if (cluster.mode === 'none') return undefined;
+    if (cluster.mode === 'shared') {
+      throw new RookeryError('workspace.shared', 'shared clusters are not available yet', {
+        class: 'user',
+        hint: 'use cluster.mode per-workspace or none',
+      });
+    }
+    const found = await findNested(this.#nested);
+    const made = clusterWays.find(({ resource }) => resource.kind === found?.spec?.infrastructureRef?.kind);
+    return made ?? (await this.#parts.chooseWay(cluster.provisioner));
+  }
+
+  async #request(
+    template: KubeObject,
+    { limits }: Settings,
+    workload: Workload,
+    cluster: NestedState,
+    step: TemplateStep | undefined,
+  ): Promise<WorkloadRequest> {
+    const kubeconfig = workload.audience === 'internal' ? cluster.internal : cluster.external;
+    const pullSecrets = await this.#pullSecrets(template);
+    return {
+      ...this.#ref,
+      step: { id: step?.id ?? 'start', image: step?.imageTag, env: step?.env, files: step?.files },
+      ...(kubeconfig ? { kubeconfig } : {}),
+      ...(Object.keys(limits).length > 0 ? { limits } : {}),
+      ...(pullSecrets.length > 0 ? { pullSecrets } : {}),
+    };
+  }
+
+  async #pullSecrets(template: KubeObject): Promise<string[]> {
+    const texts: string[] = [];
+    for (const { name } of (template.spec?.imagePullSecrets ?? []) as { name: string }[]) {
+      const key = { namespace: this.#object.metadata.namespace, name };
+      const secret = await this.#store.get(secrets, key, { signal: this.#signal }).catch(ignoreNotFound);
+      const data = secret?.data?.['.dockerconfigjson'];
+      if (data) texts.push(Buffer.from(data, 'base64').toString());
+    }
+    return texts;
+  }
+
+  async #workloads(): Promise<Workload[]> {
+    const ways = [undefined, ...clusterWays];
+    return [...new Set(await Promise.all(ways.map((way) => this.#parts.chooseWorkload(way))))];
+  }
+
+  async #expire(): Promise<Result> {
+    this.#tell('Normal', 'Expired', `its time was up at ${this.#object.status?.expiresAt}`);
+    await this.#store.delete(workspaceInstances, keyOf(this.#object), { signal: this.#signal }).catch(ignoreNotFound);
+    return undefined;
+  }
+
+  async #warn(expiresAt: string): Promise<void> {
+    if (getCondition(this.#object, 'Expiring')?.status === 'True') return;
+    const message = `its time is up at ${expiresAt}; \`rookery workspace extend\` gives it more`;
+    this.#tell('Warning', 'Expiring', message);
+    await this.#change((draft) => {
+      setCondition(draft, { type: 'Expiring', status: 'True', reason: 'Expiring', message }, this.#clock);
+    });
+  }
+
+  async #report(phase: string, marks: Mark[], edit: (draft: Draft) => void = () => {}): Promise<void> {
+    await this.#change((draft) => {
+      draft.status.phase = phase;
+      draft.status.observedGeneration = draft.metadata.generation;
+      for (const [type, status, reason, message] of marks)
+        setCondition(draft, { type, status, reason, message }, this.#clock);
+      edit(draft);
+      const blocked = marks.find(([type, status]) => status !== 'True' && type !== 'TerminalReady');
+      const isRunning = phase === 'Running';
+      const [, , reason = phase, message = ''] = blocked ?? [];
+      setCondition(
+        draft,
+        { type: 'Ready', status: isRunning ? 'True' : 'False', reason: isRunning ? 'Running' : reason, message },
+        this.#clock,
+      );
+      const { expiresAt } = draft.status as { expiresAt?: string };
+      const left = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - this.#clock.now();
+      if (left > 10 * 60_000) removeCondition(draft, 'Expiring');
+    });
+  }
+
+  get #ref() {
+    const { uid, name } = this.#object.metadata;
+    return { id: uid as string, name: name as string };
+  }
+
+  get #nested() {
+    return { store: this.#store, instance: this.#object, signal: this.#signal };
+  }
+
+  async #change(edit: (draft: Draft) => void): Promise<void> {
+    const helper = new PatchHelper(this.#store, workspaceInstances, this.#object);
+    const draft = helper.draft();
+    draft.status ??= {};
+    edit(draft as Draft);
+    this.#object = (await helper.patch(draft, this.#signal)) ?? this.#object;
+  }
+
+  #tell(type: 'Normal' | 'Warning', reason: string, text: string): void {
+    const { clock, random, log } = this.#context;
+    const recorder = new EventRecorder({ store: this.#store, component: 'rookery-workspace', clock, random, log });
+    recorder.record(this.#object, type, reason, text);
+  }
+}
+
+type Mark = [type: string, status: Outcome, reason: string, message: string];
+
+/** Leaves the step before and enters this one; the history keeps both. */
+function enter(draft: Draft, step: string, now: string): void {
+  if (draft.status.currentStep === step) return;
+  const history = [...((draft.status.stepHistory as { step: string; startedAt: string; finishedAt?: string }[]) ?? [])];
+  const last = history.at(-1);
+  if (last && !last.finishedAt) history[history.length - 1] = { ...last, finishedAt: now };
+  draft.status.stepHistory = [...history, { step, startedAt: now }].slice(-500);
+  draft.status.currentStep = step;
+}
+
+function refusal(template: KubeObject, instance: KubeObject): { reason: string; message: string } | undefined {
+  const locked = lockedFields(template, instance);
+  if (locked.length > 0) {
+    return { reason: 'OverrideLocked', message: locked.map(({ field, rule }) => `${field}: ${rule}`).join('\n') };
+  }
+  const { currentStep } = instance.spec ?? {};
+  const steps = stepIds(template);
+  if (currentStep && !steps.includes(currentStep)) {
+    const known = steps.length > 0 ? `it has ${steps.join(', ')}` : 'it has none';
+    const message = `spec.currentStep: the template ${template.metadata.name} has no step ${currentStep}; ${known}`;
+    return { reason: 'UnknownStep', message };
+  }
+  return undefined;
+}
+
+function missingTemplate(instance: KubeObject): { reason: string; message: string } {
+  const { name } = instance.spec?.templateRef ?? {};
+  const message = `there is no WorkspaceTemplate ${name}\nNext: it goes on as soon as there is; see \`rookery template list\``;
+  return { reason: 'TemplateMissing', message };
+}
+
+async function applyTo(kubeconfig: string, manifests: string, signal: AbortSignal): Promise<void> {
+  const store = new RemoteStore({ connection: await loadKubeconfig({ data: kubeconfig }) });
+  try {
+    await applyManifests(store, manifests, { fieldManager: 'rookery-workshop', signal });
+  } finally {
+    await store.close();
+  }
+}
