@@ -1,6 +1,7 @@
 // `make e2e`: builds what the suites need, runs those whose parts are there, and names every other one. A suite that did not
 // run fails the run unless it was excused by name, or unless the caller gave a clock and the clock ran out.
 //   SUITES (arguments)   only these
+//   E2E_FULL=1           also those that take long
 //   EXCUSE               names of suites or parts that may be missing
 //   BED_DEADLINE         epoch seconds: nothing is built after that; what is missing then is named, without failing
 //   E2E_DEADLINE         epoch seconds: no suite is begun after that, and a running one is stopped
@@ -80,7 +81,9 @@ async function main(): Promise<number> {
   const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
   if (unknown.length > 0)
     throw new Error(`no suite named ${unknown.join(', ')}; there are: ${suites.map((suite) => suite.name).join(', ')}`);
-  const wanted = suites.filter((suite) => names.length === 0 || names.includes(suite.name));
+  const isFull = process.env.E2E_FULL === '1';
+  const wanted = suites.filter((suite) => (names.length > 0 ? names.includes(suite.name) : isFull || !suite.full));
+  const leftOut = names.length > 0 ? [] : suites.filter((suite) => !wanted.includes(suite));
   const excused = words(process.env.EXCUSE);
   const buildUntil = seconds('BED_DEADLINE');
   const runUntil = seconds('E2E_DEADLINE');
@@ -131,6 +134,8 @@ async function main(): Promise<number> {
   for (const thing of left) say(`left behind: ${thing}`);
   total.failed += left.length;
   console.log(`\n${took.join('\n')}`);
+  for (const { name, about } of leftOut)
+    console.log(`not in this run: ${name} (${about}): only by name or with E2E_FULL=1`);
   if (notRun.length > 0) console.log(notRun.join('\n'));
   console.log(`e2e took ${Math.round((Date.now() - started) / 1000)} s`);
   console.log(`${total.passed} passed, ${total.failed} failed`);

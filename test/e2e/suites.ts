@@ -6,6 +6,8 @@ export interface Suite {
   readonly about: string;
   /** Parts of the bed without which it cannot run. */
   readonly parts: readonly string[];
+  /** Takes minutes and seldom finds anything new: runs when it is named, or with E2E_FULL=1. */
+  readonly full?: boolean;
 }
 
 export const suites: readonly Suite[] = [
@@ -20,6 +22,12 @@ export const suites: readonly Suite[] = [
     name: 'provisioner-kind',
     about: 'Rookery and kind: the suite of all provisioners, KINDCluster, kill -9, nothing left',
     parts: ['kind-cli', 'node-image', 'kubernetes'],
+  },
+  {
+    name: 'kind-ha',
+    about: 'Rookery and kind with three control planes: one stops, the API answers',
+    parts: ['kind-cli', 'node-image', 'kind-balancer-image', 'kubernetes'],
+    full: true,
   },
   { name: 'kubeadm', about: 'kubeadm on two machines: network, DNS, volume', parts: ['node-image'] },
   { name: 'k3s', about: 'k3s in a container', parts: ['k3s-image', 'kubernetes'] },
