@@ -19,6 +19,8 @@ export interface HealthExpectation {
   hasNetwork: boolean;
   /** Label of the deployment that answers names; `k8s-app=kube-dns` where nothing else is said. */
   dnsLabel?: string;
+  /** False where cluster DNS is switched off. */
+  hasDns?: boolean;
 }
 
 export type HealthProbe = (
@@ -77,7 +79,8 @@ function summary(
     const unready = items.filter((node) => !isReady(node)).map((node) => `${node.metadata.name}${whyNot(node)}`);
     if (unready.length > 0) missing.push(`nodes not Ready: ${unready.join(', ')}`);
     const deployments = parsed<{ items?: { status?: { availableReplicas?: number } }[] }>(answers.dns)?.items ?? [];
-    if (!deployments.some((d) => (d.status?.availableReplicas ?? 0) > 0)) missing.push('cluster DNS is not available');
+    if (expected.hasDns !== false && !deployments.some((d) => (d.status?.availableReplicas ?? 0) > 0))
+      missing.push('cluster DNS is not available');
   }
   if (answers.account.status !== 200) missing.push('the default ServiceAccount does not exist');
   return { version: parsed<{ gitVersion?: string }>(answers.version)?.gitVersion, nodes, missing };

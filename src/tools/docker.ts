@@ -55,6 +55,14 @@ export class Docker {
     await this.#run(['stop', '--time', '20', ...ids], signal);
   }
 
+  /** At once, without asking the programs in them; they stay stopped. */
+  async kill(ids: string[], signal?: AbortSignal): Promise<void> {
+    const { code, stderr } = await this.#try(['kill', ...ids], signal);
+    if (code !== 0 && !lines(stderr).every((line) => /is not running|no such container/i.test(line))) {
+      throw failure(['kill'], stderr);
+    }
+  }
+
   /** With their anonymous volumes; those that are gone already are no error. */
   async remove(ids: string[], signal?: AbortSignal): Promise<void> {
     const { code, stderr } = await this.#try(['rm', '-f', '-v', ...ids], signal);
@@ -102,6 +110,27 @@ export class Docker {
     throw failure(['network', 'rm'], stderr);
   }
 
+  async disconnect(network: string, container: string, signal?: AbortSignal): Promise<void> {
+    const { code, stderr } = await this.#try(['network', 'disconnect', '--force', network, container], signal);
+    if (code !== 0 && !/is not connected|not found|no such (network|container)/i.test(stderr)) {
+      throw failure(['network', 'disconnect'], stderr);
+    }
+  }
+
+  async hasVolume(name: string, signal?: AbortSignal): Promise<boolean> {
+    const { code, stderr } = await this.#try(['volume', 'inspect', name], signal);
+    if (code !== 0 && !/no such volume/i.test(stderr)) throw failure(['volume', 'inspect'], stderr);
+    return code === 0;
+  }
+
+  /** False when somebody uses it. */
+  async removeVolume(name: string, signal?: AbortSignal): Promise<boolean> {
+    const { code, stderr } = await this.#try(['volume', 'rm', name], signal);
+    if (code === 0 || /no such volume/i.test(stderr)) return true;
+    if (/in use/i.test(stderr)) return false;
+    throw failure(['volume', 'rm'], stderr);
+  }
+
   async images(repository: string, signal?: AbortSignal): Promise<LocalImage[]> {
     const format = '{{.Repository}}\t{{.Tag}}\t{{.Digest}}';
     const text = await this.#run(['images', '--digests', '--format', format, repository], signal);
@@ -112,10 +141,12 @@ export class Docker {
     });
   }
 
-  async hasImage(reference: string, signal?: AbortSignal): Promise<boolean> {
-    const { code, stderr } = await this.#try(['image', 'inspect', '--format', '{{.Id}}', reference], signal);
-    if (code !== 0 && !/no such (image|object)/i.test(stderr)) throw failure(['image', 'inspect'], stderr);
-    return code === 0;
+  /** The id of an image on this machine, which changes when the image does; undefined where there is none. */
+  async imageId(reference: string, signal?: AbortSignal): Promise<string | undefined> {
+    const { code, stdout, stderr } = await this.#try(['image', 'inspect', '--format', '{{.Id}}', reference], signal);
+    if (code === 0) return stdout.trim();
+    if (/no such (image|object)/i.test(stderr)) return undefined;
+    throw failure(['image', 'inspect'], stderr);
   }
 
   async #run(args: string[], signal?: AbortSignal): Promise<string> {

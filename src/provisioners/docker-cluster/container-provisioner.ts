@@ -24,9 +24,10 @@ import type {
   Removal,
   Resolution,
 } from '../provisioner.ts';
-import { answered, endpointOf, retryDelay, transcriptOf } from './answers.ts';
+import { answered, retryDelay, transcriptOf } from './answers.ts';
 import { ClusterFiles } from './cluster-files.ts';
 import { type Belongings, type ClusterShape, type ClusterTool, shapeFrom } from './cluster-tool.ts';
+import { look } from './look.ts';
 import { lastLines } from './tool-output.ts';
 
 export interface ContainerProvisionerOptions {
@@ -40,6 +41,12 @@ export interface ContainerProvisionerOptions {
   /** How soon to look again while something is under way; how long to wait after the first failure. */
   pollMs?: number;
   retryMs?: number;
+}
+
+/** What was removed beside containers, and what could not be yet. */
+export interface Rest {
+  removed: string[];
+  left?: string;
 }
 
 interface BaseSpec {
@@ -92,6 +99,7 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
   protected abstract mend(
     request: ClusterRequest<Spec>,
     containers: Container[],
+    shape: ClusterShape,
     signal?: AbortSignal,
   ): Promise<Progress | undefined>;
 
@@ -100,12 +108,27 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     return undefined;
   }
 
-  /** Everything but containers: what was removed, and what could not be yet. */
-  protected async removeRest(
-    _ref: ClusterRef<Spec>,
-    _signal?: AbortSignal,
-  ): Promise<{ removed: string[]; left?: string }> {
+  /** Everything but containers. */
+  protected async removeRest(_ref: ClusterRef<Spec>, _signal?: AbortSignal): Promise<Rest> {
     return { removed: [] };
+  }
+
+  /** Before containers of ours are removed for good: the last moment they can be asked what belongs to them. */
+  protected async beforeRemoval(_ref: ClusterRef<Spec>, _ours: Container[]): Promise<void> {}
+
+  /** After a look that found the cluster not ready. */
+  protected async tidy(
+    _request: ClusterRequest<Spec>,
+    _containers: Container[],
+    _signal?: AbortSignal,
+  ): Promise<void> {}
+
+  /** The run of the tool that ended last, for the journal. */
+  protected async lastRun(
+    request: ClusterRequest<Spec>,
+    creation: RunState,
+  ): Promise<{ state: RunState; title: string }> {
+    return { state: creation, title: `${this.name}: make ${request.name}` };
   }
 
   /** The run that makes the cluster comes first. */
@@ -154,8 +177,9 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
         return await this.#whileRunning(run, state, this.tool.shapeOf(request.spec));
       }
       this.creating.delete(request.id);
+      const told = await this.lastRun(request, state);
       const progress = await this.#next(request, state, signal);
-      return { ...transcriptOf(state, `${this.name}: make ${request.name}`), ...progress };
+      return { ...transcriptOf(told.state, told.title), ...progress };
     });
   }
 
@@ -345,9 +369,9 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     containers: Container[],
     signal?: AbortSignal,
   ): Promise<Progress> {
-    const mending = await this.mend(request, containers, signal);
-    if (mending) return mending;
     const shape = this.#expected(request, state);
+    const mending = await this.mend(request, containers, shape, signal);
+    if (mending) return mending;
     const cluster = await this.#look(request, shape, containers, signal);
     cluster.image = String(state.note.image ?? request.resolved.image);
     if (state.note.fingerprint && state.note.fingerprint !== this.tool.fingerprint(request.spec)) {
@@ -356,6 +380,7 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     if (cluster.phase === 'ready') {
       return { phase: 'ready', reason: 'Ready', message: '', cluster, lookAgainMs: RECHECK_MS };
     }
+    await this.tidy(request, containers, signal);
     const isLost = this.#lasting(containers).length < shape.containers;
     const { initialized } = request;
     return {
@@ -378,28 +403,14 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     containers: Container[],
     signal?: AbortSignal,
   ): Promise<Observation> {
-    const there = this.#lasting(containers);
-    const nodes = there.flatMap((container) => {
-      const role = this.tool.roleOf(container);
-      return role ? [{ name: container.name, role, ready: false }] : [];
+    return await look({
+      containers: this.#lasting(containers),
+      shape,
+      roleOf: this.tool.roleOf,
+      kubeconfig: () => this.kubeconfig(ref, 'external', signal),
+      probe: (kubeconfig) => this.options.probe(kubeconfig, shape, signal),
+      rejected: () => this.files.drop(ref.id, 'kubeconfig'),
     });
-    const isRunning = (container: Container) => container.state === 'running';
-    if (!there.some(isRunning)) return { phase: 'suspended', nodes, missing: ['all containers are stopped'] };
-    const missing: string[] = [];
-    const gone = shape.containers - there.length;
-    if (gone > 0) missing.push(`${gone} of ${shape.containers} containers are gone`);
-    for (const { name, state } of there) if (state !== 'running') missing.push(`container ${name} is ${state}`);
-    try {
-      const kubeconfig = await this.kubeconfig(ref, 'external', signal);
-      const health = await this.options.probe(kubeconfig, shape, signal);
-      missing.push(...health.missing);
-      for (const node of nodes) node.ready = health.nodes.some(({ name, ready }) => name === node.name && ready);
-      const endpoint = endpointOf(kubeconfig);
-      return { phase: missing.length === 0 ? 'ready' : 'degraded', nodes, version: health.version, missing, endpoint };
-    } catch (error) {
-      if (!(error instanceof RookeryError)) throw error;
-      return { phase: 'starting', nodes, missing: [...missing, error.message] };
-    }
   }
 
   async #sweep(ref: ClusterRef<Spec>, states: RunState[], signal?: AbortSignal): Promise<Removal> {
@@ -409,6 +420,7 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     const again = (message: string, lookAgainMs: number): Removal => {
       return { isDone: false, removed, reason: 'Removing', message, next: 'looked for again', lookAgainMs };
     };
+    if (ours.length > 0) await this.beforeRemoval(ref, ours);
     await this.#discard(ours, signal);
     if (ours.length > 0) return again(`${ours.length} containers removed`, 50);
     // Of a tool that ended by itself nothing can come any more.
@@ -418,7 +430,8 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     }
     const { ours: late } = await this.#find(ref, state, signal);
     if (late.length > 0) return again(`Docker made a container for the ${this.name} that was killed`, 50);
-    const rest = await this.removeRest(ref, signal);
+    // With somebody else's cluster of that name, what is called like it is theirs.
+    const rest: Rest = others.length === 0 ? await this.removeRest(ref, signal) : { removed: [] };
     removed.push(...rest.removed);
     if (rest.left) return again(rest.left, 1000);
     if (lost.length > 0 && !(await this.#isQuiet(ref.id))) {

@@ -8,7 +8,7 @@ import { RookeryError } from '../../errors.ts';
 import type { RunRequest } from '../../tools/background-run.ts';
 import type { Container } from '../../tools/docker.ts';
 import { answered } from '../docker-cluster/answers.ts';
-import type { ClusterTool } from '../docker-cluster/cluster-tool.ts';
+import type { ClusterShape, ClusterTool } from '../docker-cluster/cluster-tool.ts';
 import { ContainerProvisioner, type ContainerProvisionerOptions } from '../docker-cluster/container-provisioner.ts';
 import type { ClusterRef, ClusterRequest, Progress } from '../provisioner.ts';
 import { containerNames, fingerprint, type KindSpec, kindConfig, shapeOf } from './config.ts';
@@ -91,6 +91,7 @@ export class KindProvisioner extends ContainerProvisioner<KindSpec> {
   protected override async mend(
     _request: ClusterRequest<KindSpec>,
     containers: Container[],
+    _shape: ClusterShape,
     signal?: AbortSignal,
   ): Promise<Progress | undefined> {
     await this.#network.afterCreate(signal);
