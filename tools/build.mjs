@@ -24,7 +24,7 @@ const stampFile = join(target, '.stamp');
 function stamp() {
   const parts = [statLine(join(root, 'package.json')), statLine(join(root, 'tools/build.mjs'))];
   for (const entry of readdirSync(source, { recursive: true })) {
-    if (/\.(ts|json)$/.test(entry) && isBuilt(entry)) parts.push(statLine(join(source, entry)));
+    if (/\.(ts|json|sh)$/.test(entry) && isBuilt(entry)) parts.push(statLine(join(source, entry)));
   }
   return parts.sort().join('\n');
 }
@@ -83,7 +83,7 @@ async function build(wanted) {
       plugins: [modulesKnowTheirPlace],
     });
     for (const entry of readdirSync(source, { recursive: true })) {
-      if (!entry.endsWith('.json') || !isBuilt(entry)) continue;
+      if (!/\.(json|sh)$/.test(entry) || !isBuilt(entry)) continue;
       mkdirSync(dirname(join(fresh, entry)), { recursive: true });
       cpSync(join(source, entry), join(fresh, entry));
     }

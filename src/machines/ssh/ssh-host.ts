@@ -81,14 +81,17 @@ export class SshHost implements Host {
     const { size } = await stat(file);
     let written = Number(await this.#succeed(PREPARE, { args: [path, String(size)], signal }));
     const args = [path, String(written), mode.toString(8)];
-    const source = createReadStream(file, { start: written, highWaterMark: 256 * 1024 });
-    source.on('data', (part) => {
-      written += part.length;
-      onProgress?.(written);
-    });
+    const counted = async function* (parts: AsyncIterable<Buffer>) {
+      for await (const part of parts) {
+        written += part.length;
+        onProgress?.(written);
+        yield part;
+      }
+    };
     // As long as it takes: a connection that is dead is noticed by its keep-alive.
     const { code, stderr } = await this.#exec(APPEND, args, { timeoutMs: 0, signal }, (channel) => {
-      pipeline(source, channel.stdin).catch(() => {}); // Its end is seen as the end of the channel.
+      const source = createReadStream(file, { start: written, highWaterMark: 256 * 1024 });
+      pipeline(source, counted, channel.stdin).catch(() => {}); // Its end is seen as the end of the channel.
     });
     if (code !== 0) throw failed(this.identity, `write ${path}`, stderr);
   }

@@ -1,0 +1,67 @@
+# Begins every script that runs on a machine with k3s. $1: our folder on it, $2: the owner's id, $3: k3s's data folder.
+# POSIX sh; needs nothing that a Linux machine without packages does not have (GNU or busybox tools alike).
+home=$1 id=$2 data=$3
+unit=rookery-k3s.service
+units=/etc/systemd/system
+# k3s brings tools of its own for hosts that have none.
+PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$data/data/current/bin:$data/data/current/bin/aux
+export PATH
+# Links, folders and chains that k3s makes under the same names on every host.
+links='cni0 flannel.1 flannel-v6.1 flannel-wg flannel-wg-v6 kube-ipvs0 nodelocaldns'
+folders="/etc/rancher/node /etc/rancher/k3s /etc/rancher /var/lib/kubelet /var/lib/cni /run/k3s /run/flannel
+/var/log/pods /var/log/containers /usr/libexec/kubernetes /var/lib/rancher"
+chains='KUBE-|CNI-|FLANNEL-'
+
+has() { command -v "$1" >/dev/null 2>&1; }
+has_systemd() { [ -d /run/systemd/system ] && has systemctl; }
+is_owner() { [ -f "$home/owner.json" ] && grep -qF "\"id\":\"$id\"" "$home/owner.json"; }
+# Was it there before we came? Then it is not ours.
+was() { grep -qxF "$1 $2" "$home/before.$id" 2>/dev/null; }
+firewalls() {
+  for tool in iptables ip6tables iptables-legacy ip6tables-legacy; do has "$tool-save" && has "$tool-restore" && echo "$tool"; done
+}
+mounts() { while read -r _ where _; do printf '%b\n' "$where"; done </proc/self/mounts; }
+# A process in a container has a kubelet of its own, and that one is none of this machine's business.
+is_local() { [ "$(readlink "/proc/$1/ns/pid" 2>/dev/null)" = "$(readlink /proc/self/ns/pid)" ]; }
+is_ours() {
+  case "$(readlink "/proc/$1/exe" 2>/dev/null)" in "$home"/bin/* | "$data"/data/*) return 0 ;; esac
+  tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -qE "(^| )/run/k3s/containerd/|$home/"
+}
+# Processes by a pattern of names: "pid name" each.
+named() {
+  for stat in /proc/[0-9]*/comm; do
+    read -r comm <"$stat" 2>/dev/null || continue
+    case "$comm" in kubelet | k3s* | rke2* | k0s* | containerd*) ;; *) continue ;; esac
+    pid=${stat#/proc/}
+    echo "${pid%/comm} $comm"
+  done
+}
+# k3s, its containerd and the shims of its pods.
+ours() {
+  named | while read -r pid comm; do
+    case "$comm" in k3s* | containerd*) is_local "$pid" && is_ours "$pid" && echo "$pid $comm" ;; esac
+  done
+}
+# The server itself; its containerd may be the same program under another name.
+servers() {
+  ours | while read -r pid comm; do
+    case "$comm" in k3s*) tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q ' server ' && echo "$pid" ;; esac
+  done
+}
+# Anything that makes this machine a node of another cluster. An installed kubelet is none; one that runs or is configured is.
+foreign() {
+  named | while read -r pid comm; do
+    case "$comm" in containerd*) continue ;; esac
+    is_local "$pid" && ! is_ours "$pid" && echo "the process $comm ($pid) runs on it"
+  done
+  for file in /var/lib/kubelet/config.yaml /etc/kubernetes/kubelet.conf /etc/kubernetes/admin.conf; do
+    [ -e "$file" ] && echo "it is a node of kubeadm or the like: $file"
+  done
+  for file in "$units"/k3s*.service "$units"/rke2*.service "$units"/k0s*.service /etc/init.d/k3s*; do
+    [ -e "$file" ] && echo "another installation has a service: $file"
+  done
+  [ -e /etc/rancher/k3s/k3s.yaml ] && echo 'another k3s has been started: /etc/rancher/k3s/k3s.yaml'
+  if [ ! -e "$data/.rookery-owner" ] && [ -n "$(ls -A "$data" 2>/dev/null)" ]; then
+    echo "the data folder $data is not empty"
+  fi
+}
