@@ -264,7 +264,8 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
   /** k3d takes more than flags from its environment, and must never touch the user's own kubeconfig and folders. */
   #env(id: string): Record<string, string> {
     return {
-      KUBECONFIG: '/dev/null',
+      // Never a shared file, nor a device: k3d replaces what it is given by renaming.
+      KUBECONFIG: this.files.path(id, 'config', 'unused.kubeconfig'),
       TMPDIR: this.files.path(id, 'tmp'),
       XDG_CONFIG_HOME: this.files.path(id, 'config'),
       LOG_LEVEL: 'info',

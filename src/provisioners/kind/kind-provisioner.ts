@@ -73,7 +73,7 @@ export class KindProvisioner extends ContainerProvisioner<KindSpec> {
     const args = ['create', 'cluster', '--name', name, ...files];
     // The flag overrules the images of single nodes, so it is left out where there are some.
     if (!spec.nodes?.some((node) => node.image)) args.push('--image', resolved.image);
-    return { args, env: kindEnv() };
+    return { args, env: this.#env(id) };
   }
 
   protected override async fetchKubeconfig(
@@ -83,7 +83,7 @@ export class KindProvisioner extends ContainerProvisioner<KindSpec> {
   ): Promise<string> {
     const { path } = await this.program(signal);
     const args = ['get', 'kubeconfig', '--name', ref.name, ...(audience === 'internal' ? ['--internal'] : [])];
-    const { code, stdout, stderr } = await this.options.processes.run(path, args, { env: kindEnv(), signal });
+    const { code, stdout, stderr } = await this.options.processes.run(path, args, { env: this.#env(ref.id), signal });
     if (code === 0) return stdout;
     throw new RookeryError('kind.kubeconfig', `kind gave no kubeconfig: ${stderr.trim()}`, { class: 'retryable' });
   }
@@ -115,9 +115,10 @@ export class KindProvisioner extends ContainerProvisioner<KindSpec> {
     this.creating.delete(ref.id);
     return { removed: this.creating.size === 0 ? await this.#network.remove(signal) : [] };
   }
-}
 
-/** kind takes more than flags from its environment; and it must never touch the user's own kubeconfig. */
-function kindEnv(): Record<string, string> {
-  return { KIND_EXPERIMENTAL_PROVIDER: 'docker', KIND_CLUSTER_NAME: '', KUBECONFIG: '/dev/null' };
+  /** kind takes more than flags from its environment, and must never touch the user's own kubeconfig; tools replace such a file, so it is no device. */
+  #env(id: string): Record<string, string> {
+    const unused = this.files.path(id, 'unused.kubeconfig');
+    return { KIND_EXPERIMENTAL_PROVIDER: 'docker', KIND_CLUSTER_NAME: '', KUBECONFIG: unused };
+  }
 }
