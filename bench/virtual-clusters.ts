@@ -29,7 +29,7 @@ export async function measureVirtualClusters(folder: string, count: number): Pro
     const perClusterMb = () => (residentMb(server.pids) - before) / count;
     const names = Array.from({ length: count }, (_, n) => `vc-${n}`);
     await server.ask('watchLoop');
-    const created = await elapsed(() => available(server.client, names, (name) => create(server.client, name)));
+    const created = await spent(server, () => available(server.client, names, (name) => create(server.client, name)));
     const loop = await server.ask<LoopDelay>('readLoop');
     await checkNodes(server, names[count - 1] as string);
     await delay(SETTLE_MS);
@@ -38,16 +38,18 @@ export async function measureVirtualClusters(folder: string, count: number): Pro
     await fallAsleep(server);
     const asleepMb = perClusterMb();
     const asleepCpu = await idleCpu(server);
-    const deleted = await elapsed(() => gone(server.client, names));
+    const deleted = await spent(server, () => gone(server.client, names));
     const files = readdirSync(join(folder, 'data', 'clusters')).filter((file) => file.startsWith('vc-'));
     if (files.length > 0) throw new Error(`${files.length} files are left of deleted clusters`);
     return [
-      { what: `${many} virtual clusters of 1 + 3 nodes, created`, unit: 's', ours: created / 1000, goal: atMost(60) },
+      { what: `${many} virtual clusters of 1 + 3 nodes, created`, unit: 's', ours: created.wall, goal: atMost(60) },
+      { what: '… processor time of the server', unit: 's', ours: created.cpu },
       { what: 'memory of a virtual cluster', unit: 'MB', ours: awakeMb, goal: atMost(2) },
       { what: '… once asleep', unit: 'MB', ours: asleepMb },
       { what: `idle, ${many} awake`, unit: '% of a core', ours: awakeCpu, goal: atMost(5) },
       { what: `idle, ${many} asleep`, unit: '% of a core', ours: asleepCpu, goal: atMost(5) },
-      { what: `${many} virtual clusters, deleted`, unit: 's', ours: deleted / 1000, goal: atMost(10) },
+      { what: `${many} virtual clusters, deleted`, unit: 's', ours: deleted.wall, goal: atMost(10) },
+      { what: '… processor time of the server', unit: 's', ours: deleted.cpu },
       { what: 'event loop blocked, by creating them', unit: 'ms', ours: loop.blocked },
     ];
   } finally {
@@ -134,11 +136,17 @@ async function checkNodes({ client, ask }: RookeryRunning, name: string): Promis
     throw new Error(`${name} has ${planes.length} + ${items.length - planes.length} nodes`);
 }
 
-/** Processor time of the server while nobody asks it anything. */
-async function idleCpu({ pids }: RookeryRunning): Promise<number> {
+/** Share of one core that the server takes while nobody asks it anything. */
+async function idleCpu(server: RookeryRunning): Promise<number> {
+  const { wall, cpu } = await spent(server, () => delay(IDLE_MS));
+  return (cpu / wall) * 100;
+}
+
+/** Seconds by the clock, and of the server's own processor time: the second says more on a busy machine. */
+async function spent({ pids }: RookeryRunning, work: () => unknown): Promise<{ wall: number; cpu: number }> {
   const start = cpuSeconds(pids);
-  const ms = await elapsed(() => delay(IDLE_MS));
-  return ((cpuSeconds(pids) - start) / (ms / 1000)) * 100;
+  const ms = await elapsed(work);
+  return { wall: ms / 1000, cpu: cpuSeconds(pids) - start };
 }
 
 /** User and system time of all threads; Linux counts in hundredths of a second. */

@@ -38,6 +38,7 @@ export class Clusters {
   /** On their way out; whoever wants one of them waits. */
   readonly #closing = new Map<string, Promise<unknown>>();
   readonly #listeners = new Set<(name: string) => void>();
+  readonly #openListeners = new Set<(name: string) => void>();
   #cancelSweep = () => {};
 
   constructor(options: ClustersOptions) {
@@ -56,6 +57,10 @@ export class Clusters {
       .filter((file) => file.endsWith('.db'))
       .map((file) => file.slice(0, -3))
       .sort();
+  }
+
+  isAwake(name: string): boolean {
+    return this.#awake.has(name);
   }
 
   get awake(): number {
@@ -126,6 +131,12 @@ export class Clusters {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Called when a cluster wakes up: what was read of it while it slept may change now. */
+  onOpen(listener: (name: string) => void): () => void {
+    this.#openListeners.add(listener);
+    return () => this.#openListeners.delete(listener);
+  }
+
   async close(): Promise<void> {
     this.#cancelSweep();
     await Promise.all([...this.#awake.keys()].map((name) => this.#sleep(name)));
@@ -141,6 +152,7 @@ export class Clusters {
     const loops = name === ROOT ? undefined : this.#options.loops;
     const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates, loops });
     this.#awake.set(name, cluster);
+    for (const listener of this.#openListeners) listener(name);
     return cluster;
   }
 
@@ -157,9 +169,9 @@ export class Clusters {
 
   async #remove(name: string): Promise<boolean> {
     const awake = this.#awake.get(name);
+    for (const listener of this.#listeners) listener(name);
     if (awake) {
       this.#awake.delete(name);
-      for (const listener of this.#listeners) listener(name);
       await awake.close({ discard: true });
     }
     const file = this.#file(name);

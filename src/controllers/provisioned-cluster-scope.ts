@@ -103,23 +103,35 @@ export class ProvisionedClusterScope<Spec> {
     const removal = await this.#removal();
     const isAbandoned = !removal.isDone && this.#object.metadata.annotations?.[ABANDON_ANNOTATION] === 'true';
     const removed = [...removal.removed];
-    if (removal.isDone || isAbandoned) removed.push(...(await this.#deleteSecrets()));
+    const isOver = removal.isDone || isAbandoned;
+    if (isOver) removed.push(...(await this.#deleteSecrets()));
+    const { reason, message, next } = removal;
+    const story = [removed.join(', '), message].filter(Boolean).join(': ');
+    // A status that goes with the object in the next moment is read by nobody: then the event says it all.
+    const isLast = isOver && this.#object.metadata.finalizers?.length === 1;
+    if (!isLast) await this.#removing(isAbandoned ? 'Abandoned' : reason, story, { reason, message, next });
+    if (removed.length > 0) this.#tell('Removed', `removed ${removed.join(', ')}`);
+    else if (removal.isDone) this.#tell('Gone', message);
+    if (isAbandoned) this.#tell('Abandoned', message);
+    if (!isOver) return requeueAfter(removal.lookAgainMs ?? 1000);
+    await removeFinalizer(this.#store, this.#way.resource, this.#object, this.#finalizer, this.#signal);
+    return undefined;
+  }
+
+  async #removing(
+    event: string,
+    story: string,
+    { reason, message, next }: Pick<Removal, 'reason' | 'message' | 'next'>,
+  ): Promise<void> {
     await this.#change((draft) => {
-      const { reason, message, next } = removal;
       const text = explain({ phase: 'working', reason, message, next });
       draft.status.ready = false;
       setCondition(draft, { type: 'Deleting', status: 'True', reason, message: text }, this.#clock);
       for (const type of ['Available', 'Ready']) {
         setCondition(draft, { type, status: 'False', reason: 'Deleting', message: text }, this.#clock);
       }
-      const story = [removed.join(', '), message].filter(Boolean).join(': ');
-      remember(draft, isAbandoned ? 'Abandoned' : reason, story, this.#clock);
+      remember(draft, event, story, this.#clock);
     });
-    if (removed.length > 0) this.#tell('Removed', `removed ${removed.join(', ')}`);
-    if (!removal.isDone && !isAbandoned) return requeueAfter(removal.lookAgainMs ?? 1000);
-    this.#tell(isAbandoned ? 'Abandoned' : 'Gone', removal.message);
-    await removeFinalizer(this.#store, this.#way.resource, this.#object, this.#finalizer, this.#signal);
-    return undefined;
   }
 
   get #finalizer(): string {

@@ -38,6 +38,8 @@ export class EmbeddedServer {
   readonly clusters: Clusters;
   readonly #server: ApiServer;
   readonly #pki: Pki;
+  /** Administrators' tokens that were asked for: reading one may mean opening a file. */
+  readonly #tokens = new Map<string, string>();
 
   private constructor(parts: { home: Home; url: string; clusters: Clusters; server: ApiServer; pki: Pki }) {
     this.home = parts.home;
@@ -45,6 +47,7 @@ export class EmbeddedServer {
     this.clusters = parts.clusters;
     this.#server = parts.server;
     this.#pki = parts.pki;
+    this.clusters.onGone((name) => this.#tokens.delete(name));
   }
 
   static async start(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
@@ -97,8 +100,10 @@ export class EmbeddedServer {
 
   /** The administrator's kubeconfig of a cluster. Throws when there is no such cluster. */
   async kubeconfig(name: string): Promise<string> {
-    const token = await this.clusters.peek(name, ({ credentials }) => credentials.adminToken);
+    const token =
+      this.#tokens.get(name) ?? (await this.clusters.peek(name, ({ credentials }) => credentials.adminToken));
     if (token === undefined) throw missing(name);
+    this.#tokens.set(name, token);
     return kubeconfigText({
       name: name === ROOT ? 'rookery' : name,
       server: this.urlOf(name),

@@ -4,6 +4,7 @@ import { type Cluster, VERSION } from '../apiserver/index.ts';
 import type { ObservedNode } from '../provisioners/provisioner.ts';
 import { furnish } from '../provisioners/virtual/simulation/furnish.ts';
 import { isNodeReady } from '../provisioners/virtual/simulation/nodes/simulated-node.ts';
+import { NODES } from '../provisioners/virtual/simulation/pod.ts';
 import type { TenantShape, Tenants } from '../provisioners/virtual/tenants.ts';
 import type { EmbeddedServer } from './embedded-server.ts';
 import { TenantRecords } from './tenant-records.ts';
@@ -15,10 +16,13 @@ const ROLE = 'node-role.kubernetes.io/';
 export class TenantHost implements Tenants {
   readonly #server: Pick<EmbeddedServer, 'clusters' | 'home' | 'kubeconfig' | 'urlOf'>;
   readonly #records: TenantRecords;
+  /** Nodes of tenants that are asleep: they stay as they are. */
+  readonly #sleepers = new Map<string, ObservedNode[]>();
 
   constructor(server: Pick<EmbeddedServer, 'clusters' | 'home' | 'kubeconfig' | 'urlOf'>) {
     this.#server = server;
     this.#records = new TenantRecords(server.home.provisioner('virtual'));
+    server.clusters.onOpen((name) => this.#sleepers.delete(name));
   }
 
   async ensure(name: string, owner: string, { controlPlanes, nodes }: TenantShape): Promise<void> {
@@ -59,12 +63,17 @@ export class TenantHost implements Tenants {
   }
 
   async nodes(name: string): Promise<ObservedNode[]> {
-    return (await this.#peek(name, ({ store }) => store.list({ resource: '/nodes' }).items.map(observed))) ?? [];
+    const known = this.#sleepers.get(name);
+    if (known) return known;
+    const found = await this.#peek(name, ({ store }) => store.list({ resource: NODES }).items.map(observed));
+    if (found && !this.#server.clusters.isAwake(name)) this.#sleepers.set(name, found);
+    return found ?? [];
   }
 
   /** The record goes last: until then everybody can see whose leftovers they are. */
   async remove(name: string): Promise<void> {
     await this.#server.clusters.drop(name);
+    this.#sleepers.delete(name);
     this.#records.delete(name);
   }
 

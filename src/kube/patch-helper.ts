@@ -5,6 +5,7 @@
  * Conditions are merged by type: when another controller set a different one meanwhile, both survive.
  */
 import type { Condition, KubeObject } from '../api/object.ts';
+import { clone } from './clone.ts';
 import { compareConditions, getConditions, sameCondition } from './conditions.ts';
 import { isConflict, isNotFound, KubeError } from './kube-error.ts';
 import { createMergePatch, isSame, replacesList } from './merge-patch.ts';
@@ -21,12 +22,12 @@ export class PatchHelper<T extends KubeObject = KubeObject> {
   constructor(store: ObjectStore, resource: ResourceRef, before: T) {
     this.#store = store;
     this.#resource = resource;
-    this.#before = structuredClone(before);
+    this.#before = clone(before);
   }
 
   /** A copy of the object as read, to be changed and given to `patch`. */
   draft(): T {
-    return structuredClone(this.#before);
+    return clone(this.#before);
   }
 
   /** Stores the difference; the object as stored now, or undefined when it is gone (e.g. by its last finalizer). */

@@ -55,6 +55,8 @@ class GarbageCollector {
   start(): () => void {
     const { store } = this.#context;
     const stop = store.watch({ afterRv: store.rv }, (event) => this.#changed(event));
+    // A store that is new has nothing the watch does not tell.
+    if (store.rv === 0) for (const name of this.#context.registry.storages().keys()) this.#scanned.add(name);
     this.#complete = this.#scan();
     return () => {
       this.#stopped = true;
