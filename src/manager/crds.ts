@@ -77,9 +77,10 @@ function covers(found: unknown, wanted: unknown, key = ''): boolean {
       typeof entry?.name === 'string'
         ? (found as { name?: unknown }[]).find((candidate) => candidate?.name === entry.name)
         : (found as unknown[])[i];
-    return Array.isArray(found) && wanted.every((entry, i) => covers(other(entry, i), entry));
+    return Array.isArray(found) ? wanted.every((entry, i) => covers(other(entry, i), entry)) : wanted.length === 0;
   }
   if (typeof wanted !== 'object' || wanted === null) return found === wanted;
-  if (typeof found !== 'object' || found === null) return false;
+  // Go leaves out what is empty.
+  if (typeof found !== 'object' || found === null) return found === undefined && Object.keys(wanted).length === 0;
   return Object.entries(wanted).every(([name, value]) => covers((found as Record<string, unknown>)[name], value, name));
 }
