@@ -17,7 +17,6 @@ export interface Step {
 
 interface HistoryEntry {
   timestamp: string;
-  reason: string;
   message?: string;
 }
 
@@ -26,18 +25,20 @@ export function stepsOf(object: KubeObject, from: number, now: number, isOver = 
   const history: HistoryEntry[] = object.status?.history ?? [];
   // Times in a history have whole seconds.
   const begun = history.filter(({ timestamp }) => Date.parse(timestamp) >= Math.floor(from / 1000) * 1000);
-  return begun.map(({ timestamp, reason, message }, i) => {
+  return begun.flatMap(({ timestamp, message }, i) => {
+    // What has nothing to say is the end: it is ready.
+    if (!message) return [];
     const at = Date.parse(timestamp);
     const isLast = i === begun.length - 1;
     const end = isLast ? now : Date.parse(begun[i + 1]?.timestamp ?? '');
     const step: Step = {
-      text: message?.split('\n')[0] || reason,
+      text: message.split('\n')[0] ?? '',
       at,
       seconds: Math.max(0, Math.round((end - at) / 1000)),
       state: 'done',
       detail: [],
     };
-    return isLast && !isOver ? { ...step, ...current(object) } : step;
+    return [isLast && !isOver ? { ...step, ...current(object) } : step];
   });
 }
 

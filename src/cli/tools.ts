@@ -1,5 +1,5 @@
 /** `rookery tools`: the programs Rookery drives, the versions it knows, and which Kubernetes they can make. */
-import { catalog, releasedVersions } from '../tools/catalog.ts';
+import { catalog, downloadFor, releasedVersions } from '../tools/catalog.ts';
 import { findTool } from '../tools/find-tool.ts';
 import { systemProcesses } from '../tools/processes.ts';
 import { inRange, versionText } from '../tools/versions.ts';
@@ -13,21 +13,27 @@ interface ToolLine {
   path?: string;
   why?: string;
   install: string;
+  /** The release that `rookery tools install` would fetch. */
+  download?: string;
   kubernetes: string[];
 }
 
 export async function listTools(options: GlobalOptions): Promise<void> {
   const { tools } = catalog();
   const lines = await Promise.all(
-    Object.entries(tools).map(([name, { range, install }]) => look(name, range, install)),
+    Object.entries(tools).map(async ([name, entry]) => ({
+      ...(await look(name, entry.range, entry.install)),
+      download: downloadFor(entry)?.version,
+    })),
   );
   await print(options.output, lines, (found) =>
     columns(
-      ['TOOL', 'NEEDED', 'FOUND', 'PATH', 'KUBERNETES'],
+      ['TOOL', 'NEEDED', 'FOUND', 'INSTALLABLE', 'PATH', 'KUBERNETES'],
       found.map((line) => [
         line.name,
         line.needed,
         line.version ?? '<missing>',
+        line.download ?? '-',
         line.path ?? line.why ?? '',
         line.kubernetes.join(' '),
       ]),

@@ -12,7 +12,7 @@ it('finds what is here', async () => {
   const found = await checks(world.env);
   expect(found.get('kind')).toMatchObject({ state: 'ok', detail: expect.stringContaining('v0.33.0 at ') });
   expect(found.get('docker engine')).toMatchObject({ state: 'ok', detail: 'answers, version 26.1.5' });
-  expect(found.get('node images')?.detail).toContain('kindest/node:v1.35.8');
+  expect(found.get('images of kind')?.detail).toContain('kindest/node:v1.35.8');
   expect(found.get('disk')?.detail).toMatch(/GiB free/);
 });
 
@@ -21,13 +21,13 @@ it('says what is missing, who needs it and the command that helps', async () => 
   expect(found.get('kind')).toMatchObject({
     state: 'missing',
     neededBy: ['kind'],
-    fix: expect.stringContaining('go install'),
+    fix: expect.stringContaining('rookery tools install kind'),
   });
   expect(found.get('docker engine')).toMatchObject({
     state: 'missing',
     detail: expect.stringContaining('not on this machine'),
   });
-  expect(found.has('node images')).toBe(false);
+  expect(found.has('images of kind')).toBe(false);
 });
 
 it('tells a Docker that is down from one that is not there', async () => {

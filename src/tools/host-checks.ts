@@ -1,7 +1,7 @@
 /** What this machine can do and what it lacks, each with the command that helps: the facts behind `rookery doctor`. */
 import { readFile, statfs } from 'node:fs/promises';
 import { RookeryError } from '../errors.ts';
-import { catalog, provisionerEntry } from './catalog.ts';
+import { catalog } from './catalog.ts';
 import { Docker } from './docker.ts';
 import { findTool } from './find-tool.ts';
 import type { Processes } from './processes.ts';
@@ -30,7 +30,7 @@ export async function checkHost(processes: Processes, folder: string): Promise<C
   const tools = await Promise.all(Object.keys(catalog().tools).map((name) => checkTool(name, processes)));
   const docker = new Docker(processes);
   const engine = await checkEngine(docker);
-  const rest = engine.state === 'ok' ? [await checkImages(docker)] : [];
+  const rest = engine.state === 'ok' ? await checkImages(docker) : [];
   return [...tools, engine, ...rest, ...(await checkInotify()), await checkCgroups(), await checkDisk(folder)];
 }
 
@@ -56,18 +56,21 @@ async function checkEngine(docker: Docker): Promise<Check> {
   }
 }
 
-async function checkImages(docker: Docker): Promise<Check> {
-  const repositories = DOCKER_MAKES.map((name) => provisionerEntry(name).repository);
-  const images = (await Promise.all(repositories.map((repository) => docker.images(repository)))).flat();
-  const tags = images.map(({ tag, digest }) => tag ?? digest).join(', ');
-  const common = { name: 'node images', neededBy: [] };
-  if (images.length > 0) return { ...common, state: 'ok', detail: `here already: ${tags}` };
-  return {
-    ...common,
-    state: 'warn',
-    detail: 'none on this machine: the first cluster of a version fetches about 1 GB (kind) or 80 MB (k3d)',
-    fix: `docker pull ${repositories[0]}:<version>   # or docker load < image.tar`,
-  };
+async function checkImages(docker: Docker): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const [provisioner, { repository }] of Object.entries(catalog().provisioners)) {
+    if (!repository) continue;
+    const images = await docker.images(repository);
+    const tags = images.map(({ tag, digest }) => tag ?? digest).join(', ');
+    const common = { name: `images of ${provisioner}`, neededBy: [] };
+    if (images.length > 0) checks.push({ ...common, state: 'ok', detail: `here already: ${tags}` });
+    else {
+      const detail = 'none on this machine: the first cluster of a version fetches one';
+      const fix = `docker pull ${repository}:<version>   # or docker load < image.tar`;
+      checks.push({ ...common, state: 'warn', detail, fix });
+    }
+  }
+  return checks;
 }
 
 async function checkInotify(): Promise<Check[]> {
@@ -78,7 +81,7 @@ async function checkInotify(): Promise<Check[]> {
     const common = { name: `inotify ${name}`, neededBy: [] };
     if (value >= least) checks.push({ ...common, state: 'ok', detail: String(value) });
     else {
-      const detail = `${value}: enough for a few nodes, kind wants ${least}`;
+      const detail = `${value}: enough for a few nodes, more need ${least}`;
       checks.push({ ...common, state: 'warn', detail, fix: `sudo sysctl fs.inotify.${name}=${least}` });
     }
   }
