@@ -14,6 +14,12 @@ import {
 } from '../../kube/index.ts';
 import { kindText, type ProviderKinds, type Reference } from './provider-kinds.ts';
 
+/** A referenced object: found, known to be missing, or (neither) not readable. */
+export interface Found {
+  object?: KubeObject;
+  missing: boolean;
+}
+
 export class Externals {
   readonly kinds: ProviderKinds;
   readonly #store: ObjectStore;
@@ -36,6 +42,17 @@ export class Externals {
     const resource = this.kinds.resource(reference);
     this.#watch(resource);
     return this.#store.get(resource, { namespace, name: reference.name }, { signal }).catch(ignoreNotFound);
+  }
+
+  /** As last seen by the watch, where it has been seen; may be a moment behind. */
+  async cached(
+    reference: Reference,
+    namespace: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<KubeObject | undefined> {
+    const resource = this.kinds.resource(reference);
+    const known = this.#informers.for(resource).get({ namespace, name: reference.name });
+    return known ?? this.get(reference, namespace, signal);
   }
 
   /** Changes the object by what `change` does to a copy; nothing is written when that is nothing. */

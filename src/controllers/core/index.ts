@@ -14,11 +14,15 @@ import {
   type ObjectStore,
 } from '../../kube/index.ts';
 import { type Logger, silentLogger } from '../../telemetry/log.ts';
-import { machinesOfNode, makeCaches } from './caches.ts';
+import { machinesOfNode, makeCaches, ofCluster } from './caches.ts';
 import { clusterController } from './cluster/cluster-controller.ts';
 import type { Core } from './core.ts';
 import { type CoreMode, CoreSwitch } from './core-switch.ts';
 import { Externals, selfReferenceText } from './externals.ts';
+import { machineController } from './machine/machine-controller.ts';
+import { machineDeploymentController } from './machine-deployment/machine-deployment-controller.ts';
+import { checksOf, machineHealthCheckController } from './machine-health-check/machine-health-check-controller.ts';
+import { machineSetController } from './machine-set/machine-set-controller.ts';
 import { kindText, ProviderKinds } from './provider-kinds.ts';
 import { WorkloadClusters } from './workload/workload-clusters.ts';
 
@@ -46,8 +50,17 @@ export function coreControllers(manager: Manager, options: CoreOptions): void {
   const core: Core = { ...parts, informers, caches, externals, workloads };
   for (const runnable of [kinds, power, workloads]) manager.add(runnable);
   const add = (controller: ControllerOptions) => manager.addController(guarded(controller, power, kinds));
-  const all: [Controller, Informer][] = [[add(clusterController(core)), caches.clusters]];
-  const [cluster] = all.map(([controller]) => controller) as [Controller];
+  const cluster = add(clusterController(core));
+  const machine = add(machineController(core));
+  const machineSet = add(machineSetController(core));
+  const machineHealthCheck = add(machineHealthCheckController(core));
+  const all: [Controller, Informer][] = [
+    [cluster, caches.clusters],
+    [machine, caches.machines],
+    [machineSet, caches.machineSets],
+    [add(machineDeploymentController(core)), caches.machineDeployments],
+    [machineHealthCheck, caches.machineHealthChecks],
+  ];
 
   const enqueue = (controller: Controller, objects: KubeObject[]) => {
     for (const object of objects) controller.queue.add(keyText(keyOf(object)));
@@ -58,15 +71,37 @@ export function coreControllers(manager: Manager, options: CoreOptions): void {
   externals.onChange((object) => {
     const text = selfReferenceText(object);
     for (const [controller, cache] of all) enqueue(controller, cache.byIndex('reference', text));
+    // Sets that wait for a control plane to be stable.
+    for (const referrer of caches.clusters.byIndex('reference', text)) {
+      enqueue(machineSet, ofCluster(caches.machineSets, referrer).filter(isScaling));
+    }
   });
   kinds.onChange((kind, _, initial) => {
     if (initial) return;
     for (const [controller, cache] of all) enqueue(controller, cache.byIndex('kind', kindText(kind)));
   });
   workloads.listen({
-    connection: (key) => cluster.queue.add(keyText(key)),
-    node: (key, node) => void machinesOfNode(caches, key, node),
+    connection(key) {
+      cluster.queue.add(keyText(key));
+      const object = caches.clusters.get(key);
+      if (!object) return;
+      enqueue(machine, ofCluster(caches.machines, object));
+      enqueue(machineHealthCheck, ofCluster(caches.machineHealthChecks, object));
+    },
+    node(key, node) {
+      for (const found of machinesOfNode(caches, key, node)) {
+        enqueue(machine, [found]);
+        enqueue(machineHealthCheck, checksOf(core, found));
+      }
+    },
+    secret({ namespace, name }) {
+      if (name.endsWith('-ca')) cluster.queue.add(keyText({ namespace, name: name.slice(0, -3) }));
+    },
   });
+}
+
+function isScaling({ spec, status }: KubeObject): boolean {
+  return spec?.replicas !== status?.replicas;
 }
 
 /** Does nothing while somebody else's core is at work. */

@@ -45,12 +45,14 @@ export class ProviderKinds {
     return this.#crds.get({ name });
   }
 
-  /** Where objects of the kind are read and written. Not found is final until a CRD changes. */
+  /** Not found is final until a CRD changes. */
+  names(kind: GroupKind): { plural: string } {
+    return this.#known(kind).spec.names;
+  }
+
+  /** Where objects of the kind are read and written, in the version that meets the contract. */
   resource({ apiGroup, kind }: GroupKind): ResourceRef {
-    const crd = this.#find({ apiGroup, kind });
-    if (!crd) {
-      throw new TerminalError(`there is no kind ${kind} in group ${apiGroup}: its provider is not installed`);
-    }
+    const crd = this.#known({ apiGroup, kind });
     const version = contractVersion(crd.metadata.labels?.[CONTRACT_LABEL]);
     if (!version) {
       const fix = `the CustomResourceDefinition ${crd.metadata.name} needs the label ${CONTRACT_LABEL}`;
@@ -64,6 +66,12 @@ export class ProviderKinds {
     const tell = (crd: KubeObject, initial = false) =>
       listener({ apiGroup: crd.spec.group, kind: crd.spec.names.kind }, crd, initial);
     this.#crds.addHandler({ added: tell, updated: (crd) => tell(crd), deleted: (crd) => tell(crd) });
+  }
+
+  #known({ apiGroup, kind }: GroupKind): KubeObject {
+    const crd = this.#find({ apiGroup, kind });
+    if (crd) return crd;
+    throw new TerminalError(`there is no kind ${kind} in group ${apiGroup}: its provider is not installed`);
   }
 
   #find(kind: GroupKind): KubeObject | undefined {

@@ -13,11 +13,12 @@ import {
 } from '../../../kube/index.ts';
 import { aggregated, mirrored, reports, SEE_LOGS } from '../conditions.ts';
 import { isControlPlaneMachine } from '../core.ts';
+import type { Found } from '../externals.ts';
 import { REPORTS_CONNECTION_LABEL } from '../names.ts';
 import { machinesReady, machinesUpToDate, remediating } from '../pool-conditions.ts';
 import type { Reference } from '../provider-kinds.ts';
 import { FAILURES_ALLOWED } from '../workload/workload-clusters.ts';
-import { type ClusterScope, type Descendants, type Found, hasEndpoint } from './cluster-scope.ts';
+import { type ClusterScope, type Descendants, hasEndpoint } from './cluster-scope.ts';
 
 export function setClusterStatus(scope: ClusterScope): void {
   const { draft, cluster, core } = scope;

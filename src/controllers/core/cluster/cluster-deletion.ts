@@ -7,7 +7,8 @@ import { machineDeployments, machineSets, machines } from '../../../api/resource
 import { ignoreNotFound, isDeleting, isOwnedBy, keyOf, type ResourceRef } from '../../../kube/index.ts';
 import { listed, SEE_LOGS } from '../conditions.ts';
 import { isControlPlaneMachine } from '../core.ts';
-import type { ClusterScope, Found } from './cluster-scope.ts';
+import type { Found } from '../externals.ts';
+import type { ClusterScope } from './cluster-scope.ts';
 
 /** True once nothing is left. */
 export async function reconcileDelete(scope: ClusterScope): Promise<boolean> {

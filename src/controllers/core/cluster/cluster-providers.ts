@@ -1,9 +1,10 @@
 /** The objects a Cluster refers to: owned by it, and what they report copied into it. */
 import type { KubeObject } from '../../../api/object.ts';
 import { isDeleting, ownerReference, TerminalError, withOwner } from '../../../kube/index.ts';
+import type { Found } from '../externals.ts';
 import { LABEL } from '../names.ts';
 import type { Reference } from '../provider-kinds.ts';
-import { type ClusterScope, type Found, hasEndpoint } from './cluster-scope.ts';
+import { type ClusterScope, hasEndpoint } from './cluster-scope.ts';
 
 export async function reconcileInfrastructure(scope: ClusterScope): Promise<void> {
   const { draft, cluster } = scope;

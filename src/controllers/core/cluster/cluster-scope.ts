@@ -1,12 +1,7 @@
 /** What one reconcile of a Cluster has found out. */
 import type { KubeObject } from '../../../api/object.ts';
 import type { Core } from '../core.ts';
-
-/** A referenced object: found, known to be missing, or (neither) not readable. */
-export interface Found {
-  object?: KubeObject;
-  missing: boolean;
-}
+import type { Found } from '../externals.ts';
 
 export interface Descendants {
   machines: KubeObject[];
