@@ -18,13 +18,13 @@ launch /bin/sh -c 'echo $$ >"$0/pid"; "$@" >"$0/output.log" 2>&1; echo $? >"$0/e
 
 const READ = `cd "$1" 2>/dev/null && [ -f run.json ] || { echo none; exit 0; }
 alive=no; pid=$(cat pid 2>/dev/null)
-if [ -n "$pid" ] && tr '\\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF "$1"; then alive=yes; fi
+if [ -n "$pid" ] && tr '\\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF "$1"; then alive=yes; fi
 echo "$(cat run.json)"; echo "$alive \${pid:-0} $(date +%s)"
 [ -f exit ] && echo "$(cat exit) $(stat -c %Y exit)" || echo -
 tail -c 65536 output.log 2>/dev/null || :`;
 
 const STOP = `cd "$1" 2>/dev/null || exit 0; pid=$(cat pid 2>/dev/null)
-if [ -n "$pid" ] && tr '\\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF "$1"; then kill -9 "-$pid" "$pid" 2>/dev/null; echo stopped; fi`;
+if [ -n "$pid" ] && tr '\\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF "$1"; then kill -9 "-$pid" "$pid" 2>/dev/null; echo stopped; fi`;
 
 /** A run that was just started needs a moment before its shell has written its number. */
 const START_GRACE_MS = 5000;

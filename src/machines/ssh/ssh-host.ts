@@ -120,46 +120,34 @@ export class SshHost implements Host {
     this.#stopIdling();
     try {
       const client = await this.#connect();
-      const channel = await this.#channel(client, words.map(quoted).join(' '));
-      feed(channel);
-      return await this.#ended(client, channel, options);
+      return await this.#ended(client, words.map(quoted).join(' '), feed, options);
     } finally {
       this.#busy--;
       if (this.#busy === 0) this.#stopIdling = this.#options.clock.after(this.#options.idleMs, () => this.close());
     }
   }
 
-  #channel(client: Client, command: string): Promise<ClientChannel> {
-    return new Promise((resolve, reject) => {
-      const onClose = () => reject(lost(this.identity));
-      client.once('close', onClose);
-      client.exec(command, (error, channel) => {
-        client.off('close', onClose);
-        if (error) reject(lost(this.identity, error));
-        else resolve(channel);
-      });
-    });
-  }
-
   #ended(
     client: Client,
-    channel: ClientChannel,
+    command: string,
+    feed: (channel: ClientChannel) => void,
     { timeoutMs = SCRIPT_MS, signal, onOutput }: Pick<ScriptOptions, 'timeoutMs' | 'signal' | 'onOutput'>,
   ): Promise<RunResult> {
     return new Promise((resolve, reject) => {
       const output = { stdout: '', stderr: '' };
       let code: number | undefined;
+      let open: ClientChannel | undefined;
       const finish = (act: () => void) => {
         stopWaiting();
         signal?.removeEventListener('abort', onAbort);
         client.off('close', onLost);
         act();
       };
-      const onLost = () => finish(() => reject(lost(this.identity)));
+      const fail = (cause?: unknown) => finish(() => reject(lost(this.identity, cause)));
+      const onLost = () => fail();
       const giveUp = (error: unknown) =>
         finish(() => {
-          channel.on('error', () => {});
-          channel.close();
+          open?.close();
           reject(error);
         });
       const onAbort = () => giveUp(signal?.reason);
@@ -174,15 +162,23 @@ export class SshHost implements Host {
         if (output[name].length < OUTPUT_MAX) output[name] += text;
         onOutput?.(text);
       };
-      channel.on('data', collect('stdout'));
-      channel.stderr.on('data', collect('stderr'));
-      channel.on('exit', (status: number | null) => {
-        code = status ?? 128;
+      // All listeners in this very call: the whole answer may have come with the packet that opened the channel.
+      client.exec(command, (error, channel) => {
+        if (error) return fail(error);
+        open = channel;
+        channel.on('error', () => {}); // A `close` follows.
+        channel.on('data', collect('stdout'));
+        channel.stderr.on('data', collect('stderr'));
+        channel.on('exit', (status: number | null) => {
+          code = status ?? 128;
+        });
+        channel.on('close', () => {
+          const ended = code;
+          if (ended === undefined) onLost();
+          else finish(() => resolve({ code: ended, ...output }));
+        });
+        feed(channel);
       });
-      channel.on('close', () =>
-        finish(() => (code === undefined ? reject(lost(this.identity)) : resolve({ code, ...output }))),
-      );
-      channel.on('error', () => {}); // A `close` follows.
     });
   }
 

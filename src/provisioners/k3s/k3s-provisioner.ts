@@ -314,7 +314,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     }
     const isFailing = state.restarts >= RESTARTS_MAX;
     const meaning = isFailing || !state.server ? meaningOf(state.log) : undefined;
-    const isBlocked = isFailing || request.initialized;
+    const isBlocked = isFailing || (request.initialized && cluster.phase === 'degraded');
     return {
       phase: isBlocked ? 'blocked' : 'working',
       reason: meaning?.reason ?? (isFailing ? 'K3sFailing' : isBlocked ? 'Degraded' : 'WaitingForReady'),

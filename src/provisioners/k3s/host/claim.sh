@@ -13,6 +13,7 @@ if [ ! -f "$home/owner.json" ]; then
       echo "folder $folder"
       for entry in "$folder"/* "$folder"/.[!.]*; do [ -e "$entry" ] && echo "folder $entry"; done
     done
+    for folder in $shared; do [ -e "$folder" ] && echo "folder $folder"; done
     mounts | sed 's/^/mount /'
     for file in /run/netns/*; do [ -e "$file" ] && echo "netns ${file##*/}"; done
     for link in $links; do [ -e "/sys/class/net/$link" ] && echo "link $link"; done

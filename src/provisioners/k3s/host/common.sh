@@ -11,6 +11,8 @@ links='cni0 flannel.1 flannel-v6.1 flannel-wg flannel-wg-v6 kube-ipvs0 nodelocal
 folders="/etc/rancher/node /etc/rancher/k3s /etc/rancher /var/lib/kubelet /var/lib/cni /run/k3s /run/flannel
 /var/log/pods /var/log/containers /usr/libexec/kubernetes /var/lib/rancher"
 chains='KUBE-|CNI-|FLANNEL-'
+# Folders that k3s's containerd shares with any other one, deepest first.
+shared='/run/containerd/runc/k8s.io /run/containerd/runc /run/containerd/s /run/containerd /run/nri/nri.sock /run/nri /run/netns'
 
 has() { command -v "$1" >/dev/null 2>&1; }
 has_systemd() { [ -d /run/systemd/system ] && has systemctl; }
@@ -23,14 +25,15 @@ firewalls() {
 mounts() { while read -r _ where _; do printf '%b\n' "$where"; done </proc/self/mounts; }
 # A process in a container has a kubelet of its own, and that one is none of this machine's business.
 is_local() { [ "$(readlink "/proc/$1/ns/pid" 2>/dev/null)" = "$(readlink /proc/self/ns/pid)" ]; }
+command_of() { tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline"; }
 is_ours() {
   case "$(readlink "/proc/$1/exe" 2>/dev/null)" in "$home"/bin/* | "$data"/data/*) return 0 ;; esac
-  tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -qE "(^| )/run/k3s/containerd/|$home/"
+  command_of "$1" | grep -qE "(^| )/run/k3s/containerd/|$home/"
 }
 # Processes by a pattern of names: "pid name" each.
 named() {
   for stat in /proc/[0-9]*/comm; do
-    read -r comm <"$stat" 2>/dev/null || continue
+    read -r comm 2>/dev/null <"$stat" || continue
     case "$comm" in kubelet | k3s* | rke2* | k0s* | containerd*) ;; *) continue ;; esac
     pid=${stat#/proc/}
     echo "${pid%/comm} $comm"
@@ -45,13 +48,20 @@ ours() {
 # The server itself; its containerd may be the same program under another name.
 servers() {
   ours | while read -r pid comm; do
-    case "$comm" in k3s*) tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q ' server ' && echo "$pid" ;; esac
+    case "$comm" in k3s*) command_of "$pid" | grep -q ' server ' && echo "$pid" ;; esac
   done
 }
 # Anything that makes this machine a node of another cluster. An installed kubelet is none; one that runs or is configured is.
 foreign() {
   named | while read -r pid comm; do
-    case "$comm" in containerd*) continue ;; esac
+    case "$comm" in
+      kubelet) ;;
+      containerd*) continue ;;
+      # Not a client such as `k3s kubectl`.
+      *) command_of "$pid" | grep -qE ' (server|agent|controller|worker)( |$)' || continue ;;
+    esac
+    # One that has ended but not been waited for has no program any more.
+    [ -n "$(readlink "/proc/$pid/exe")" ] || continue
     is_local "$pid" && ! is_ours "$pid" && echo "the process $comm ($pid) runs on it"
   done
   for file in /var/lib/kubelet/config.yaml /etc/kubernetes/kubelet.conf /etc/kubernetes/admin.conf; do
@@ -60,7 +70,9 @@ foreign() {
   for file in "$units"/k3s*.service "$units"/rke2*.service "$units"/k0s*.service /etc/init.d/k3s*; do
     [ -e "$file" ] && echo "another installation has a service: $file"
   done
-  [ -e /etc/rancher/k3s/k3s.yaml ] && echo 'another k3s has been started: /etc/rancher/k3s/k3s.yaml'
+  # Our k3s leaves a link to its kubeconfig there.
+  file=/etc/rancher/k3s/k3s.yaml
+  if [ -e "$file" ] && [ "$(readlink "$file")" != "$home/kubeconfig" ]; then echo "another k3s has been started: $file"; fi
   if [ ! -e "$data/.rookery-owner" ] && [ -n "$(ls -A "$data" 2>/dev/null)" ]; then
     echo "the data folder $data is not empty"
   fi

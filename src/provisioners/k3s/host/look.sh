@@ -20,7 +20,7 @@ if [ -f "$units/$unit" ] && has_systemd; then
   [ -z "$lines" ] || printf 'log %s\n' "$(printf '%s' "$lines" | base64 | tr -d '\n')"
 else
   keeper=$(cat "$home/supervisor.pid" 2>/dev/null)
-  if [ -n "$keeper" ] && tr '\0' ' ' <"/proc/$keeper/cmdline" 2>/dev/null | grep -qF "$home/supervise"; then
+  if [ -n "$keeper" ] && command_of "$keeper" | grep -qF "$home/supervise"; then
     fact ActiveState active
   fi
   fact NRestarts "$(cat "$home/restarts" 2>/dev/null)"

@@ -3,6 +3,25 @@
 is_owner || exit 77
 say() { echo "removed $*"; }
 has_rival=$(foreign | grep -v 'data folder' | head -n 1)
+[ -z "$has_rival" ] || echo "what may be another cluster's is left alone: $has_rival"
+
+# What shims leave where those of any other containerd are: by the ids of our pods' containers.
+tasks=/run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io
+end_shims() {
+  for folder in "$tasks"/*; do
+    [ -d "$folder" ] || continue
+    rm -rf "/run/containerd/runc/k8s.io/${folder##*/}"
+    cat "$folder/address" "$folder/bootstrap.json" 2>/dev/null | grep -o '/run/containerd/s/[0-9a-f]*' | while read -r socket; do
+      rm -f "$socket"
+    done
+    rm -rf "$folder"
+  done
+  # Somebody listens there if the kernel knows it.
+  if [ -e /run/nri/nri.sock ] && ! was folder /run/nri/nri.sock && ! grep -q ' /run/nri/nri.sock$' /proc/net/unix; then
+    rm -f /run/nri/nri.sock
+  fi
+  for folder in $shared; do was folder "$folder" || rmdir "$folder" 2>/dev/null; done
+}
 
 end_processes() {
   : >"$home/stopped"
@@ -11,7 +30,7 @@ end_processes() {
     timeout 45 systemctl stop "$unit" 2>/dev/null || systemctl kill -s KILL "$unit" 2>/dev/null
   fi
   keeper=$(cat "$home/supervisor.pid" 2>/dev/null)
-  if [ -n "$keeper" ] && tr '\0' ' ' <"/proc/$keeper/cmdline" 2>/dev/null | grep -qF "$home/supervise"; then kill "$keeper"; fi
+  if [ -n "$keeper" ] && command_of "$keeper" | grep -qF "$home/supervise"; then kill "$keeper"; fi
   rm -f "$home/supervisor.pid" "$home/restarts"
   was_running=$(servers | head -n 1)
   servers | while read -r pid; do kill "$pid" 2>/dev/null; done
@@ -94,7 +113,7 @@ end_rules() {
           if (word[2] in mine) continue
           target = ""
           if (match(rules[i], / -[jg] [^ ]+/)) target = substr(rules[i], RSTART + 4, RLENGTH - 4)
-          if (target in mine || rules[i] ~ /"?flanneld/) drop[++drops] = "-D" substr(rules[i], 3)
+          if (target in mine || rules[i] ~ /--comment "?(flanneld|KUBE-ROUTER) /) drop[++drops] = "-D" substr(rules[i], 3)
         }
         chains = 0
         for (name in mine) chains++
@@ -113,6 +132,8 @@ end_rules() {
 }
 end_cgroups() {
   [ -z "$has_rival" ] || return 0
+  # Where systemd makes them, they are its units, and it would make them again.
+  if has_systemd && ! grep -q '^cgroup .*/kubepods.slice$' "$home/before.$id"; then timeout 30 systemctl stop kubepods.slice 2>/dev/null; fi
   for root in /sys/fs/cgroup/kubepods* /sys/fs/cgroup/*/kubepods*; do
     if [ ! -d "$root" ] || was cgroup "$root"; then continue; fi
     find "$root" -depth -type d -exec rmdir {} \; 2>/dev/null
@@ -123,4 +144,5 @@ end_cgroups() {
 end_processes
 end_mounts
 end_network
+end_shims
 end_cgroups
