@@ -16,6 +16,17 @@ export interface KubeconfigSecret {
 }
 
 const INTERNAL_KEY = 'internal';
+const OURS = { 'app.kubernetes.io/managed-by': 'rookery' };
+
+/** Only ours are followed: a cluster may hold thousands of others, which are none of our business. */
+export const kubeconfigSecrets = {
+  ...secrets,
+  selection: {
+    labelSelector: Object.entries(OURS)
+      .map((pair) => pair.join('='))
+      .join(),
+  },
+};
 
 /** Written only when it differs. A Secret of that name that belongs to somebody else is left alone. */
 export async function writeKubeconfigSecret(
@@ -30,7 +41,9 @@ export async function writeKubeconfigSecret(
   if (known && !isControlledBy(known, owner)) {
     throw new TerminalError(`the Secret ${namespace}/${name} exists and is not ours: rename or delete it`);
   }
-  if (known?.data?.[key] === encoded && (!internal || known.data[INTERNAL_KEY])) return;
+  const labels = { ...OURS, ...(cluster ? { [CLUSTER_NAME_LABEL]: cluster } : {}) };
+  const isLabelled = Object.entries(labels).every(([label, text]) => known?.metadata.labels?.[label] === text);
+  if (isLabelled && known?.data?.[key] === encoded && (!internal || known.data[INTERNAL_KEY])) return;
   const data = {
     [key]: encoded,
     ...(internal ? { [INTERNAL_KEY]: Buffer.from(await internal()).toString('base64') } : {}),
@@ -41,7 +54,7 @@ export async function writeKubeconfigSecret(
     metadata: {
       name,
       namespace,
-      ...(cluster ? { labels: { [CLUSTER_NAME_LABEL]: cluster } } : {}),
+      labels,
       ownerReferences: [ownerReference(owner, { controller: true, blockOwnerDeletion: true })],
     },
     type: 'cluster.x-k8s.io/secret',

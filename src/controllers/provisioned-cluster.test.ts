@@ -230,6 +230,17 @@ it('refreshes a kubeconfig that went stale or was deleted', async () => {
   expect(text(found as KubeObject, 'config')).toBe('a new one');
 });
 
+it('puts the labels back by which Cluster API and we find a kubeconfig', async () => {
+  await make();
+  await until((object) => object.status?.ready === true);
+  const name = 'dev-config';
+  const labels = { 'app.kubernetes.io/managed-by': null };
+  await store.patch(secrets, { namespace, name }, { type: 'merge', body: { metadata: { labels } } });
+  const isBack = (object: KubeObject | undefined) =>
+    object?.metadata.labels?.['app.kubernetes.io/managed-by'] === 'rookery';
+  await waitFor(store, secrets, { namespace, name }, isBack, { timeoutMs: 10_000 });
+});
+
 it('serves a Cluster: endpoint, contract fields, <cluster>-kubeconfig, and goes with it', async () => {
   await make();
   const reference = { apiGroup: kindClusters.group, kind: 'KINDCluster', name: 'dev' };
@@ -247,7 +258,7 @@ it('serves a Cluster: endpoint, contract fields, <cluster>-kubeconfig, and goes 
   const cluster = await waitFor(store, clusters, key, isAvailable, { timeoutMs: 10_000 });
   expect(cluster?.spec?.controlPlaneEndpoint).toEqual({ host: '127.0.0.1', port: 40000 });
   const found = await waitFor(store, secrets, { namespace, name: 'team-kubeconfig' }, Boolean, { timeoutMs: 10_000 });
-  expect(found?.metadata.labels).toEqual({ 'cluster.x-k8s.io/cluster-name': 'team' });
+  expect(found?.metadata.labels).toMatchObject({ 'cluster.x-k8s.io/cluster-name': 'team' });
   expect(text(found as KubeObject, 'value')).toBe('a kubeconfig');
   await store.delete(clusters, key);
   await waitFor(store, clusters, key, (object) => object === undefined, { timeoutMs: 10_000 });

@@ -3,7 +3,7 @@
  * the ControlPlane contract of Cluster API and writes `<cluster>-kubeconfig`. No reconcile waits for a tool: it does the next step and comes back.
  */
 import type { KubeObject } from '../api/object.ts';
-import { clusters, secrets } from '../api/resources.ts';
+import { clusters } from '../api/resources.ts';
 import {
   type ControllerOptions,
   type Informers,
@@ -14,6 +14,7 @@ import {
 } from '../kube/index.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
+import { kubeconfigSecrets } from './kubeconfig-secret.ts';
 import { ownerCluster } from './ownership.ts';
 import { ProvisionedClusterScope } from './provisioned-cluster-scope.ts';
 
@@ -32,7 +33,7 @@ export function provisionedClusterController<Spec>(
   return {
     name: `${way.name}-cluster`,
     resource: way.resource,
-    owns: [secrets],
+    owns: [kubeconfigSecrets],
     watches: [
       {
         resource: clusters,

@@ -36,7 +36,7 @@ export interface ControllerOptions {
   selection?: Selection;
   filter?: (object: KubeObject, old?: KubeObject) => boolean;
   /** Kinds made by this controller; their controller owner is reconciled when they change. */
-  owns?: ResourceRef[];
+  owns?: (ResourceRef & { selection?: Selection })[];
   watches?: Watch[];
   reconcile: Reconciler;
   /** Keys worked on at once. Default 4. */
@@ -86,7 +86,9 @@ export class Controller {
     const { resource, selection, filter, owns = [], watches = [] } = options;
     this.#reconciled = environment.informers.for(resource, selection);
     this.#watch(environment.informers, { resource, selection, filter, map: (object) => [keyOf(object)] });
-    for (const owned of owns) this.#watch(environment.informers, { resource: owned, map: ownerKeys(resource) });
+    for (const { selection: ours, ...owned } of owns) {
+      this.#watch(environment.informers, { resource: owned, selection: ours, map: ownerKeys(resource) });
+    }
     for (const watch of watches) this.#watch(environment.informers, watch);
   }
 
