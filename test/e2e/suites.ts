@@ -37,7 +37,18 @@ export const suites: readonly Suite[] = [
     about: 'upstream Cluster API core on a bare API server',
     parts: ['cluster-api', 'kubernetes', 'etcd'],
   },
+  {
+    name: 'capi-core',
+    about: 'upstream’s core lives the story that ours has to live, and what it says is recorded',
+    parts: ['cluster-api', 'kubernetes', 'etcd'],
+  },
   { name: 'vcluster', about: 'a vcluster in a k3d cluster', parts: ['vcluster-images', 'k3d-cli', 'k3s-image'] },
+  { name: 'vcluster-objects', about: 'our objects of a vcluster against its chart', parts: ['vcluster', 'helm'] },
+  {
+    name: 'provisioner-vcluster',
+    about: 'Rookery and vcluster: the suite of all provisioners, VCluster, nothing left in the host',
+    parts: ['vcluster-images', 'vcluster', 'helm', 'kind-cli', 'node-image', 'kubernetes'],
+  },
   {
     name: 'previous-minor',
     about: 'the older Kubernetes from which upgrades start',

@@ -27,15 +27,15 @@ export function vclusterConfig(inputs: ConfigInputs): JsonObject {
 function base({ spec, kubernetesVersion, vclusterVersion, addresses }: ConfigInputs): JsonObject {
   const { images = {}, expose = {} } = spec;
   const pullSecrets = (images.pullSecrets ?? []).map((name) => ({ name }));
-  const account = { ...on, imagePullSecrets: pullSecrets };
+  const syncer = image(images.vcluster ?? 'ghcr.io/loft-sh/vcluster-oss', vclusterVersion);
   const pullPolicy = images.pullPolicy ?? '';
   const sans = [...new Set([...(expose.host ? [expose.host] : []), ...(expose.sans ?? []), ...addresses])];
   return {
     controlPlane: {
       advanced: {
         defaultImageRegistry: images.registry ?? '',
-        serviceAccount: account,
-        workloadServiceAccount: account,
+        serviceAccount: { ...on, imagePullSecrets: pullSecrets },
+        workloadServiceAccount: on,
       },
       coredns: {
         ...on,
@@ -68,7 +68,7 @@ function base({ spec, kubernetesVersion, vclusterVersion, addresses }: ConfigInp
       statefulSet: {
         enableServiceLinks: true,
         highAvailability: { leaseDuration: 60, renewDeadline: 40, replicas: 1, retryPeriod: 15 },
-        image: image(images.vcluster ?? 'ghcr.io/loft-sh/vcluster-oss', vclusterVersion),
+        image: syncer,
         imagePullPolicy: pullPolicy,
         persistence: persistence(spec),
         probes,
@@ -93,7 +93,7 @@ function base({ spec, kubernetesVersion, vclusterVersion, addresses }: ConfigInp
       enableVolumeSnapshotRules: { enabled: false },
       role: on,
     },
-    sync: sync(spec.sync ?? {}),
+    sync: sync(spec.sync ?? {}, syncer),
     telemetry: { enabled: false },
   };
 }
@@ -127,7 +127,9 @@ function persistence({ persistence: wanted = {} }: VclusterSpec): JsonObject {
   };
 }
 
-function sync(wanted: NonNullable<VclusterSpec['sync']>): JsonObject {
+/** `syncer`: has a shell and `sed`, and is on the nodes already; the chart would pull one more image for the names of StatefulSet pods. */
+function sync(wanted: NonNullable<VclusterSpec['sync']>, syncer: JsonObject): JsonObject {
+  const small = { limits: { cpu: '30m', memory: '64Mi' }, requests: { cpu: '30m', memory: '64Mi' } };
   const asked = (isOn: boolean | undefined) => ({ enabled: isOn ?? false });
   return {
     fromHost: {
@@ -148,8 +150,7 @@ function sync(wanted: NonNullable<VclusterSpec['sync']>): JsonObject {
       persistentVolumeClaims: on,
       persistentVolumes: asked(wanted.persistentVolumes),
       podDisruptionBudgets: asked(wanted.podDisruptionBudgets),
-      // Off: it would need one more image, for nothing but the full host names of StatefulSet pods.
-      pods: { ...on, rewriteHosts: { enabled: false } },
+      pods: { ...on, rewriteHosts: { ...on, initContainer: { image: syncer, resources: small } } },
       priorityClasses: asked(wanted.priorityClasses),
       secrets: on,
       serviceAccounts: asked(wanted.serviceAccounts),
@@ -159,7 +160,7 @@ function sync(wanted: NonNullable<VclusterSpec['sync']>): JsonObject {
 }
 
 /** `ghcr.io/loft-sh/x` → its registry and the rest. */
-export function image(name: string, tag: string): { registry: string; repository: string; tag: string } {
+export function image(name: string, tag: string): JsonObject {
   const [first = '', ...rest] = name.split('/');
   const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
   return hasRegistry ? { registry: first, repository: rest.join('/'), tag } : { registry: '', repository: name, tag };

@@ -30,6 +30,10 @@ interface Terminated {
   exitCode?: number;
 }
 
+const SCHEDULING_MS = 15_000;
+/** What keeps a pod from starting before its containers have a say. */
+const MOUNT = /^Failed(Mount|AttachVolume|CreatePodSandBox)/;
+
 export const ownPods = async (store: ObjectStore, name: string, namespace: string, signal?: AbortSignal) => {
   const { items } = await store.list(host.pods, { namespace, labelSelector: labelText(selectorOf(name)), signal });
   return items;
@@ -48,7 +52,7 @@ export const isPodReady = (pod: KubeObject | undefined): boolean =>
 export async function diagnose(
   store: ObjectStore,
   place: { name: string; namespace: string },
-  pod: KubeObject | undefined,
+  { pod, ageMs }: { pod: KubeObject | undefined; ageMs: number },
   signal?: AbortSignal,
 ): Promise<Diagnosis> {
   const { name } = place;
@@ -63,12 +67,14 @@ export async function diagnose(
   const scheduled = condition(pod, 'PodScheduled');
   if (scheduled?.status === 'False') {
     const volume = await volumeTrouble(store, place, signal);
-    return volume ?? stuck('Unschedulable', `no node of the host takes the pod: ${scheduled.message ?? ''}`);
+    const why = volume ?? stuck('Unschedulable', `no node of the host takes the pod: ${scheduled.message ?? ''}`);
+    // While the volume is made, scheduling fails a few times by itself.
+    return ageMs < SCHEDULING_MS ? { ...why, isStuck: false } : why;
   }
-  const mount = await lastWarning(store, place, 'Pod', pod.metadata.name as string, signal);
   const { init, main } = statuses(pod);
   if (init.some((status) => status.state?.running)) return waiting('CopyingBinaries', 'Kubernetes is being unpacked');
   if (main.some((status) => status.state?.running)) return waiting('Starting', 'the control plane starts');
+  const mount = await lastWarning(store, place, 'Pod', pod.metadata.name as string, signal, MOUNT);
   const why = mount ? `: ${mount}` : '';
   return waiting('StartingPod', `the pod ${pod.metadata.name} is ${pod.status?.phase ?? 'new'}${why}`);
 }
@@ -126,11 +132,13 @@ async function lastWarning(
   kind: string,
   name: string,
   signal?: AbortSignal,
+  about = /./,
 ): Promise<string | undefined> {
   const fieldSelector = `involvedObject.kind=${kind},involvedObject.name=${name},type=Warning`;
   const found = await store.list(host.events, { namespace, fieldSelector, signal }).catch(() => undefined);
   const at = (event: KubeObject) => String(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp);
-  return found?.items.sort((a, b) => at(a).localeCompare(at(b))).at(-1)?.message;
+  const fitting = found?.items.filter((event) => about.test(event.reason)) ?? [];
+  return fitting.sort((a, b) => at(a).localeCompare(at(b))).at(-1)?.message;
 }
 
 const statuses = (pod: KubeObject): { init: ContainerStatus[]; main: ContainerStatus[] } => ({

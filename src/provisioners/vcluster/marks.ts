@@ -17,6 +17,8 @@ export const CLAIM = 'rookery-vcluster';
 
 /** vcluster's own marks. */
 export const SYNCED_LABEL = 'vcluster.loft.sh/managed-by';
+/** On Services that stand for the kubelets of its nodes. */
+export const NODE_LABEL = 'vcluster.loft.sh/belongs-to';
 export const PAUSED = 'loft.sh/paused';
 export const PAUSED_REPLICAS = 'loft.sh/paused-replicas';
 export const PAUSED_DATE = 'loft.sh/paused-date';

@@ -45,13 +45,11 @@ export function supportObjects(blueprint: Blueprint): HostObject[] {
   const inNamespace = (resource: ResourceRef, objectName: string, content: Content, labels = {}) =>
     made(resource, { name: objectName, namespace, labels: { ...labelsOf(blueprint), ...labels } }, content);
   const subjects = [{ kind: 'ServiceAccount', name: `vc-${name}`, namespace }];
-  const pullSecrets = (account: string): Content => {
-    const secrets = at(config, `controlPlane.advanced.${account}.imagePullSecrets`);
-    return Array.isArray(secrets) && secrets.length > 0 ? { imagePullSecrets: secrets } : {};
-  };
+  const imagePullSecrets = at(config, 'controlPlane.advanced.serviceAccount.imagePullSecrets');
+  const account = Array.isArray(imagePullSecrets) && imagePullSecrets.length > 0 ? { imagePullSecrets } : {};
   return [
-    inNamespace(host.serviceAccounts, `vc-${name}`, pullSecrets('serviceAccount')),
-    inNamespace(host.serviceAccounts, `vc-workload-${name}`, pullSecrets('workloadServiceAccount')),
+    inNamespace(host.serviceAccounts, `vc-${name}`, account),
+    inNamespace(host.serviceAccounts, `vc-workload-${name}`, account),
     inNamespace(host.secrets, `vc-config-${name}`, {
       type: 'Opaque',
       data: { 'config.yaml': Buffer.from(configText(config)).toString('base64') },
@@ -67,7 +65,10 @@ export function supportObjects(blueprint: Blueprint): HostObject[] {
         selector: selectorOf(name),
       },
     }),
-    inNamespace(host.services, name, { spec: serviceSpec(blueprint) }, { 'vcluster.loft.sh/service': 'true' }),
+    withNodePort(
+      inNamespace(host.services, name, { spec: serviceSpec(blueprint) }, { 'vcluster.loft.sh/service': 'true' }),
+      blueprint,
+    ),
   ];
 }
 
@@ -100,21 +101,22 @@ function clusterRole(blueprint: Blueprint, rules: Rule[], subjects: Content[]): 
 
 const roleRef = (kind: string, name: string): Content => ({ kind, name, apiGroup: 'rbac.authorization.k8s.io' });
 
-const port = (name: string, number: number, nodePort?: number): Content => ({
-  name,
-  port: number,
-  targetPort: 8443,
-  protocol: 'TCP',
-  ...(nodePort ? { nodePort } : {}),
-});
+const port = (name: string, number: number): Content => ({ name, port: number, targetPort: 8443, protocol: 'TCP' });
 
-function serviceSpec({ name, config, nodePort }: Blueprint): Content {
+function serviceSpec({ name, config }: Blueprint): Content {
   const type = at(config, 'controlPlane.service.spec.type');
-  const wanted = Number(at(config, 'controlPlane.service.httpsNodePort') ?? 0) || nodePort;
-  const ports = [port('https', 443, type === 'NodePort' ? wanted : undefined)];
   // Kubelets are asked through the control plane, by the names of nodes.
   const hasKubelets = isOn(config, 'networking.advanced.proxyKubelets.byHostname') && type !== 'LoadBalancer';
-  return { type, ports: hasKubelets ? [...ports, port('kubelet', 10250)] : ports, selector: selectorOf(name) };
+  const ports = [port('https', 443), ...(hasKubelets ? [port('kubelet', 10250)] : [])];
+  return { type, ports, selector: selectorOf(name) };
+}
+
+/** The port that was asked for, or the one the host gave it once: that it is known now makes it no other Service. */
+function withNodePort({ resource, object }: HostObject, { config, nodePort: given }: Blueprint): HostObject {
+  const nodePort = Number(at(config, 'controlPlane.service.httpsNodePort') ?? 0) || given;
+  if (object.spec.type !== 'NodePort' || !nodePort) return { resource, object };
+  const [https, ...others] = object.spec.ports;
+  return { resource, object: { ...object, spec: { ...object.spec, ports: [{ ...https, nodePort }, ...others] } } };
 }
 
 function made(resource: ResourceRef, metadata: KubeObject['metadata'], content: Content): HostObject {

@@ -1,15 +1,13 @@
 /**
- * Takes a vcluster out of its host: the whole namespace if we made it, else every object of ours and of vcluster in it; and what is outside of namespaces.
+ * Takes a vcluster out of its host: every object of ours and of vcluster in its namespace, what is outside of namespaces, and the namespace if we made it.
  * Does what can be done now, looks whether anything is left, and says what.
  */
 import type { KubeObject } from '../../api/object.ts';
 import type { Clock } from '../../clock.ts';
 import { ignoreNotFound, isForbidden, isNotFound, type ObjectStore, type ResourceRef } from '../../kube/index.ts';
 import type { Removal } from '../provisioner.ts';
-import { labelText } from './diagnosis.ts';
 import * as host from './host-resources.ts';
-import { OWNER_LABEL, ownerOf, SYNCED_LABEL, safeName } from './marks.ts';
-import { selectorOf } from './objects.ts';
+import { NODE_LABEL, OWNER_LABEL, ownerOf, SYNCED_LABEL, safeName } from './marks.ts';
 import { type Place, survey } from './survey.ts';
 
 /** After that long, what still holds something back is named. */
@@ -17,6 +15,8 @@ const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 500;
 
 const OURS = [
+  host.statefulSets,
+  host.pods,
   host.services,
   host.secrets,
   host.roleBindings,
@@ -53,12 +53,13 @@ export async function removeFromHost(
   const sweep = new Sweep(store, place, signal);
   const { namespace, claim, isNamespaceOurs, foreign } = await survey(store, place, signal);
   const isClaimed = ownerOf(claim) === place.id;
-  if (isNamespaceOurs && namespace) await sweep.namespace(namespace);
-  else await sweep.shared(isClaimed);
+  // Namespaces are given some seconds of grace, and then gone through again and again: better it is empty by then.
+  await sweep.inside(isClaimed || isNamespaceOurs);
   await sweep.outside(isClaimed || isNamespaceOurs);
+  if (isNamespaceOurs && namespace) await sweep.end({ resource: host.namespaces, object: namespace });
   if (sweep.left.length > 0) return unfinished(sweep, clock, place);
   // Last of all: as long as the claim is there, somebody looks after the place.
-  if (isClaimed && !isNamespaceOurs) await sweep.remove([{ resource: host.configMaps, object: claim as KubeObject }]);
+  if (isClaimed && claim) await sweep.end({ resource: host.configMaps, object: claim });
   const aside = foreign && sweep.removed.length === 0 ? `; ${foreign}: left alone` : '';
   return {
     isDone: true,
@@ -82,32 +83,22 @@ class Sweep {
     this.#signal = signal;
   }
 
-  /** All of it at once; its control plane has nothing left to save. */
-  async namespace(namespace: KubeObject): Promise<void> {
-    const { name } = this.#place;
-    const isFirst = !namespace.metadata.deletionTimestamp;
-    this.left.push({ resource: host.namespaces, object: namespace });
-    await this.#delete({ resource: host.namespaces, object: namespace });
-    if (isFirst) await this.#kill(await this.#find(host.pods, labelText(selectorOf(name))));
+  /** All at once; what the syncer makes while it is being stopped is found the next time. */
+  async inside(isOurs: boolean): Promise<void> {
+    const { id, name } = this.#place;
+    const found = await Promise.all([
+      ...OURS.map((resource) => this.#find(resource, `${OWNER_LABEL}=${id}`)),
+      ...(isOurs ? SYNCED.map((resource) => this.#find(resource, `${SYNCED_LABEL}=${name}`)) : []),
+      ...(isOurs ? [this.#find(host.services, `${NODE_LABEL}=${name}`), this.#written()] : []),
+    ]);
+    await this.#remove(found.flat());
+    this.left.push(...found.flat());
   }
 
-  /** The syncer first: while it runs, it takes the end of a pod for the end of what is in its cluster. */
-  async shared(isClaimed: boolean): Promise<void> {
-    const { id, name } = this.#place;
-    const ours = `${OWNER_LABEL}=${id}`;
-    await this.remove(await this.#find(host.statefulSets, ours));
-    const own = await this.#find(host.pods, ours);
-    await this.#kill(own);
-    this.left.push(...own);
-    if (own.length > 0) return;
-    const found = await Promise.all(OURS.map((resource) => this.#find(resource, ours)));
-    if (isClaimed) {
-      found.push(...(await Promise.all(SYNCED.map((resource) => this.#find(resource, `${SYNCED_LABEL}=${name}`)))));
-      found.push(await this.#written());
-    }
-    const all = found.flat();
-    await this.remove(all);
-    this.left.push(...all);
+  /** The one that everything else was in. */
+  async end(thing: Thing): Promise<void> {
+    await this.#remove([thing]);
+    if (thing.resource === host.namespaces) this.left.push(thing);
   }
 
   async outside(isOurs: boolean): Promise<void> {
@@ -117,11 +108,11 @@ class Sweep {
       const label = `${SYNCED_LABEL}=${safeName(namespace, 'x', name)}`;
       found.push(...(await Promise.all(SYNCED_OUTSIDE.map((resource) => this.#find(resource, label)))));
     }
-    await this.remove(found.flat());
+    await this.#remove(found.flat());
     this.left.push(...found.flat());
   }
 
-  async remove(things: Thing[]): Promise<void> {
+  async #remove(things: Thing[]): Promise<void> {
     await Promise.all(things.map((thing) => this.#delete(thing)));
   }
 
@@ -146,22 +137,20 @@ class Sweep {
     return found.items.map((object) => ({ resource, object }));
   }
 
-  async #kill(things: Thing[]): Promise<void> {
-    await Promise.all(things.map((thing) => this.#delete(thing, 1)));
-  }
-
-  async #delete({ resource, object }: Thing, gracePeriodSeconds?: number): Promise<void> {
+  async #delete({ resource, object }: Thing): Promise<void> {
     const { name = '', namespace, uid, deletionTimestamp } = object.metadata;
-    if (deletionTimestamp && gracePeriodSeconds === undefined) return;
+    const isPod = resource === host.pods;
+    if (deletionTimestamp && !isPod) return;
     await this.#store
       .delete(resource, namespace ? { namespace, name } : { name }, {
         signal: this.#signal,
         propagationPolicy: 'Background',
         ...(uid ? { preconditions: { uid } } : {}),
-        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+        // What they could still save goes with the cluster.
+        ...(isPod ? { gracePeriodSeconds: 1 } : {}),
       })
       .catch(ignoreNotFound);
-    if (!deletionTimestamp && object.kind !== 'Pod') this.removed.push(textOf(object));
+    if (!deletionTimestamp) this.removed.push(textOf(object));
   }
 }
 

@@ -7,7 +7,7 @@ import * as host from './host-resources.ts';
 import { FIELD_MANAGER, ownerOf, PAUSED, PAUSED_DATE, PAUSED_REPLICAS, SYNCED_LABEL } from './marks.ts';
 import { type Place, survey } from './survey.ts';
 
-const POLL_MS = 500;
+const POLL_MS = 1000;
 
 export async function suspendInHost(
   store: ObjectStore,

@@ -219,9 +219,9 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
     const pod = pods.find((candidate) => !candidate.metadata.deletionTimestamp);
     const since = Date.parse((pod ?? statefulSet).metadata.creationTimestamp ?? '');
     if (!isRolledOut(statefulSet) || !pod || !isPodReady(pod)) {
-      const { isStuck, ...why } = await diagnose(store, blueprint, pod, signal);
+      const { isStuck, ...why } = await diagnose(store, blueprint, { pod, ageMs: this.#clock.now() - since }, signal);
       const phase = isStuck ? 'blocked' : 'working';
-      const lookAgainMs = isStuck ? this.#pollMs * 10 : this.#pollMs;
+      const lookAgainMs = isStuck ? this.#pollMs * 4 : this.#pollMs;
       return { phase, since, usualMs: USUAL_MS, next: 'asked again until it runs', ...why, lookAgainMs };
     }
     const claim = await store.get(host.configMaps, { namespace, name: CLAIM }, { signal }).catch(ignoreNotFound);
