@@ -21,6 +21,11 @@ provisionerConformance('k3d, scripted', async () => {
       };
     },
     leftovers: async () => world.leftovers(),
+    scaled: (spec, more) => ({ ...spec, agents: (spec.agents ?? 0) + more }),
+    cutOff: async () => {
+      world.set('down', '');
+      return { provisioner: world.provisioner(), end: async () => world.set('down', undefined) };
+    },
     close: async () => world.close(),
     patienceMs: 60_000,
     callMs: 10_000,

@@ -7,7 +7,8 @@ provisionerConformance('kind, scripted', async () => {
   return {
     prefix: 'conf-',
     open: () => world.provisioner(),
-    spec: (clusterName) => ({ clusterName, controlPlaneNodes: 3, workerNodes: 1 }),
+    // Several control planes are not suspended, so the one that is has one.
+    spec: (clusterName) => ({ clusterName, controlPlaneNodes: clusterName.endsWith('one') ? 1 : 3, workerNodes: 1 }),
     killTools: async () => world.killTools(),
     foreign: async (name) => {
       const config = `${world.folder}/foreign.json`;
@@ -30,6 +31,10 @@ provisionerConformance('kind, scripted', async () => {
       };
     },
     leftovers: async () => world.leftovers(),
+    cutOff: async () => {
+      world.set('down', '');
+      return { provisioner: world.provisioner(), end: async () => world.set('down', undefined) };
+    },
     close: async () => world.close(),
     patienceMs: 60_000,
     callMs: 10_000,

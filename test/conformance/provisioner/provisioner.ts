@@ -3,16 +3,13 @@
  * scripts in their place. Call it at the top level of a Vitest file.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { configMaps } from '../../../src/api/resources.ts';
 import { sleep, systemClock } from '../../../src/clock.ts';
-import type {
-  ClusterRef,
-  ClusterRequest,
-  Progress,
-  Provisioner,
-  Removal,
-} from '../../../src/provisioners/provisioner.ts';
+import { loadKubeconfig, RemoteStore } from '../../../src/kube/index.ts';
+import type { ClusterRef, ClusterRequest, Progress, Provisioner } from '../../../src/provisioners/provisioner.ts';
+import { Drive, type Limits } from './drive.ts';
 
-export interface ProvisionerUnderTest<Spec> {
+export interface ProvisionerUnderTest<Spec> extends Limits {
   /** A new instance that knows only what is on disk and in the world, as after a crash of ours. */
   open(): Provisioner<Spec>;
   /** Begins the names of all clusters, so that two runs on one machine do not meet. */
@@ -29,73 +26,41 @@ export interface ProvisionerUnderTest<Spec> {
   /** What is in the world that was not there before the tests. */
   leftovers(): Promise<string[]>;
   close(): Promise<void>;
-  /** How long a cluster may take. */
-  patienceMs: number;
-  /** No single call may take longer. */
-  callMs: number;
   /** When to kill during a create, in milliseconds after its start. */
   killPoints: number[];
+  /** Its clusters can be asked: objects are written to them and must be there after a suspension. */
+  servesApi?: boolean;
+  /** `kubectl get namespaces -o name` from where internal kubeconfigs are for: a container on the cluster's network, a pod of its host. */
+  namespacesFromInside?(ref: ClusterRef<Spec>, kubeconfig: string): Promise<string>;
+  /** The same with so many nodes more, for those that scale in place. */
+  scaled?(spec: Spec, more: number): Spec;
+  /** One that cannot reach the world (Docker is dead, the host cluster does not answer); the world comes back at the end. */
+  cutOff?(): Promise<{ provisioner: Provisioner<Spec>; end(): Promise<void> }>;
 }
 
 /** On a busy machine a real cluster may take minutes; what hangs is ended by `patienceMs`. */
 const LONG = { timeout: 900_000 };
+/** Fewer than a provisioner takes before it waits between its attempts. */
+const KILLS_OF_ONE = 4;
 
 export function provisionerConformance<Spec>(title: string, make: () => Promise<ProvisionerUnderTest<Spec>>): void {
   describe(`provisioner: ${title}`, () => {
     let world: ProvisionerUnderTest<Spec>;
+    let drive: Drive<Spec>;
     beforeAll(async () => {
       world = await make();
+      drive = new Drive(world);
     }, 240_000);
     afterAll(() => world?.close(), 240_000);
 
-    const request = (id: string, name: string): ClusterRequest<Spec> => ({
-      id: `${world.prefix}${id}`,
-      name: `${world.prefix}${name}`,
-      spec: world.spec(`${world.prefix}${name}`),
-      ...(world.access ? { access: world.access } : {}),
-      resolved: { image: '' },
-      initialized: false,
-    });
-    const resolved = async (id: string, name: string) => {
-      const wanted = request(id, name);
-      return { ...wanted, resolved: await world.open().resolve(wanted) };
-    };
-    const timed = async <T>(call: () => Promise<T>): Promise<T> => {
-      const started = Date.now();
-      const answer = await call();
-      expect(Date.now() - started, 'no call waits for the tool').toBeLessThan(world.callMs);
-      return answer;
-    };
-    const ready = async (wanted: ClusterRequest<Spec>, provisioner = world.open()): Promise<Progress> => {
-      const end = Date.now() + world.patienceMs;
-      for (;;) {
-        const progress = await timed(() => provisioner.ensure(wanted));
-        if (progress.phase === 'ready') return progress;
-        if (progress.phase === 'refused' || Date.now() > end) throw new Error(JSON.stringify(progress, null, 2));
-        expect(progress.reason).toMatch(/^[A-Z][A-Za-z]+$/);
-        expect(progress.message).not.toBe('');
-        await sleep(systemClock, progress.lookAgainMs ?? 100);
-      }
-    };
-    const suspended = async (ref: ClusterRef<Spec>, provisioner: Provisioner<Spec>): Promise<void> => {
-      const end = Date.now() + world.patienceMs;
-      for (;;) {
-        const progress = await timed(() => provisioner.suspend(ref));
-        if (progress.phase === 'suspended') return;
-        if (progress.phase !== 'working' || Date.now() > end) throw new Error(JSON.stringify(progress, null, 2));
-        await sleep(systemClock, progress.lookAgainMs ?? 100);
-      }
-    };
-    const gone = async (ref: ClusterRef<Spec>, provisioner = world.open()): Promise<Removal & { all: string[] }> => {
-      const end = Date.now() + world.patienceMs;
-      const all: string[] = [];
-      for (;;) {
-        const removal = await provisioner.remove(ref);
-        all.push(...removal.removed);
-        if (removal.isDone) return { ...removal, all };
-        if (Date.now() > end) throw new Error(JSON.stringify(removal, null, 2));
-        await sleep(systemClock, removal.lookAgainMs ?? 100);
-      }
+    const resolved = async (id: string, name: string): Promise<ClusterRequest<Spec>> => {
+      const ref = {
+        id: `${world.prefix}${id}`,
+        name: `${world.prefix}${name}`,
+        spec: world.spec(`${world.prefix}${name}`),
+        ...(world.access ? { access: world.access } : {}),
+      };
+      return { ...ref, resolved: await world.open().resolve(ref), initialized: false };
     };
 
     it('can be used here', LONG, async () => {
@@ -103,53 +68,122 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       expect(await world.leftovers()).toEqual([]);
     });
 
-    it('makes a cluster, finds it made, stops and starts it, removes it twice', LONG, async () => {
-      const wanted = await resolved('1', 'one');
-      const made = await ready(wanted);
-      expect(made.cluster).toMatchObject({ phase: 'ready', version: expect.stringMatching(/^v1\./), missing: [] });
-      const provisioner = world.open();
-      expect(await provisioner.observe(wanted)).toMatchObject({ phase: 'ready' });
-      const external = await provisioner.kubeconfig(wanted, 'external');
-      const internal = await provisioner.kubeconfig(wanted, 'internal');
-      expect(external).toContain(`:${made.cluster?.endpoint?.port}`);
-      if (world.hasOneAddress) expect(internal).toBe(external);
-      else expect(internal).not.toContain(`:${made.cluster?.endpoint?.port}`);
-      const inventory = await provisioner.inventory([wanted]);
-      expect(inventory.filter((thing) => thing.ref.id === wanted.id).length).toBeGreaterThan(0);
+    describe('a cluster', () => {
+      let wanted: ClusterRequest<Spec>;
+      let made: Progress;
+      const kept = () => ({ ...wanted, initialized: true });
+      const things = async () => world.open().inventory([wanted]);
 
-      const kept = { ...wanted, initialized: true };
-      await ready(kept);
-      expect(await world.open().inventory([wanted])).toEqual(inventory);
-
-      await suspended(kept, provisioner);
-      expect(await provisioner.observe(kept)).toMatchObject({ phase: 'suspended' });
-      await ready(kept);
-      expect(await world.open().inventory([wanted])).toEqual(inventory);
-
-      const removal = await gone(wanted);
-      expect(removal.all.length).toBeGreaterThan(0);
-      expect(await world.leftovers()).toEqual([]);
-      expect((await gone(wanted)).all).toEqual([]);
-      expect(await provisioner.observe(wanted)).toMatchObject({ phase: 'absent' });
-    });
-
-    it('goes on with what a process before it began', LONG, async () => {
-      const wanted = await resolved('2', 'two');
-      await world.open().ensure(wanted);
-      await ready(wanted, world.open());
-      await gone(wanted);
-      expect(await world.leftovers()).toEqual([]);
-    });
-
-    it('finishes a cluster whose making was killed, at any point', LONG, async () => {
-      for (const [index, ms] of world.killPoints.entries()) {
-        const wanted = await resolved(`kill-${index}`, 'kill');
+      it('is begun by one process and finished by the next', LONG, async () => {
+        wanted = await resolved('1', 'one');
         await world.open().ensure(wanted);
-        await sleep(systemClock, ms);
-        await world.killTools();
-        await ready(wanted);
-        await gone(wanted);
-        expect(await world.leftovers(), `killed after ${ms} ms`).toEqual([]);
+        made = await drive.ready(wanted, world.open());
+        expect(made.cluster).toMatchObject({ phase: 'ready', version: expect.stringMatching(/^v1\./), missing: [] });
+        expect(await world.open().observe(wanted)).toMatchObject({ phase: 'ready' });
+      });
+
+      it('is reached from outside and from inside', LONG, async () => {
+        const provisioner = world.open();
+        const external = await provisioner.kubeconfig(wanted, 'external');
+        const internal = await provisioner.kubeconfig(wanted, 'internal');
+        expect(external).toContain(`:${made.cluster?.endpoint?.port}`);
+        if (world.hasOneAddress) expect(internal).toBe(external);
+        else expect(internal).not.toContain(`:${made.cluster?.endpoint?.port}`);
+        if (world.namespacesFromInside) {
+          expect(await world.namespacesFromInside(wanted, internal)).toContain('namespace/kube-system');
+        }
+      });
+
+      it('is found made when it is made again', LONG, async () => {
+        const before = await things();
+        expect(before.filter((thing) => thing.ref.id === wanted.id).length).toBeGreaterThan(0);
+        await drive.ready(kept(), world.open());
+        expect(await things()).toEqual(before);
+      });
+
+      it('belongs to one owner: another one with its name is refused and removes nothing', LONG, async () => {
+        const other = { ...wanted, id: `${world.prefix}2` };
+        expect(await world.open().ensure(other)).toMatchObject({ phase: 'refused', reason: 'NameTaken' });
+        expect((await drive.gone(other, world.open())).all).toEqual([]);
+        expect(await world.open().observe(wanted)).toMatchObject({ phase: 'ready' });
+      });
+
+      it('is not lost when the world cannot be reached: every call answers, none throws', LONG, async ({ skip }) => {
+        if (!world.cutOff) return skip();
+        const { provisioner, end } = await world.cutOff();
+        const probe = await provisioner.probe();
+        expect(probe).toMatchObject({ isUsable: false, why: expect.any(String), fix: expect.any(String) });
+        for (const call of ['ensure', 'suspend', 'resume'] as const) {
+          const answer = await provisioner[call](kept());
+          expect(answer, call).toMatchObject({
+            phase: 'blocked',
+            message: expect.any(String),
+            next: expect.any(String),
+          });
+          expect(answer.lookAgainMs, call).toBeGreaterThan(0);
+        }
+        expect(await provisioner.remove(wanted)).toMatchObject({ isDone: false, removed: [] });
+        await end();
+        await drive.ready(kept(), world.open());
+      });
+
+      it('keeps what it stored while it is suspended', LONG, async () => {
+        const before = await things();
+        if (world.servesApi) await store(wanted, (api) => api.create(configMaps, letter));
+        await drive.suspended(kept(), world.open());
+        expect(await world.open().observe(kept())).toMatchObject({ phase: 'suspended' });
+        await drive.suspended(kept(), world.open());
+        await drive.resumed(kept(), world.open());
+        expect(await things()).toEqual(before);
+        if (world.servesApi) {
+          const found = await store(wanted, (api) => api.get(configMaps, letter.metadata));
+          expect(found.data).toEqual(letter.data);
+        }
+      });
+
+      it('gets more nodes and fewer', LONG, async ({ skip }) => {
+        const { scaled } = world;
+        if (!scaled) return skip();
+        const before = made.cluster?.nodes.length ?? 0;
+        const more = await drive.ready({ ...kept(), spec: scaled(wanted.spec, 1) }, world.open());
+        expect(more.cluster?.nodes).toHaveLength(before + 1);
+        expect(more.cluster?.nodes.every((node) => node.ready)).toBe(true);
+        const fewer = await drive.ready(kept(), world.open());
+        expect(fewer.cluster?.nodes).toHaveLength(before);
+        expect(fewer.cluster?.outdated).toBeUndefined();
+      });
+
+      it('is removed, twice', LONG, async () => {
+        const removal = await drive.gone(wanted, world.open());
+        expect(removal.all.length).toBeGreaterThan(0);
+        expect(await world.leftovers()).toEqual([]);
+        expect((await drive.gone(wanted, world.open())).all).toEqual([]);
+        expect(await world.open().observe(wanted)).toMatchObject({ phase: 'absent' });
+      });
+
+      const store = async <T>(ref: ClusterRef<Spec>, use: (api: RemoteStore) => Promise<T>): Promise<T> => {
+        const data = await world.open().kubeconfig(ref, 'external');
+        const api = new RemoteStore({ connection: await loadKubeconfig({ data }) });
+        try {
+          return await use(api);
+        } finally {
+          await api.close();
+        }
+      };
+    });
+
+    it('finishes a cluster whose making is killed again and again, at any point', LONG, async () => {
+      for (let first = 0; first < world.killPoints.length; first += KILLS_OF_ONE) {
+        const points = world.killPoints.slice(first, first + KILLS_OF_ONE);
+        const wanted = await resolved(`kill-${first}`, 'kill');
+        for (const ms of points) {
+          await world.open().ensure(wanted);
+          await sleep(systemClock, ms);
+          await world.killTools();
+        }
+        await drive.ready(wanted, world.open());
+        await drive.gone(wanted, world.open());
+        expect(await world.leftovers(), `killed after ${points} ms`).toEqual([]);
       }
     });
 
@@ -159,7 +193,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
         await world.open().ensure(wanted);
         await sleep(systemClock, ms);
         await world.killTools();
-        await gone(wanted);
+        await drive.gone(wanted, world.open());
         expect(await world.leftovers(), `killed after ${ms} ms`).toEqual([]);
       }
     });
@@ -170,7 +204,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
         const provisioner = world.open();
         await provisioner.ensure(wanted);
         await sleep(systemClock, ms);
-        await gone(wanted, provisioner);
+        await drive.gone(wanted, provisioner);
         expect(await world.leftovers(), `removed after ${ms} ms`).toEqual([]);
       }
     });
@@ -182,21 +216,17 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       const provisioner = world.open();
       expect(await provisioner.ensure(wanted)).toMatchObject({ phase: 'refused', reason: 'NameTaken' });
       expect(await provisioner.observe(wanted)).toMatchObject({ phase: 'foreign' });
-      expect((await gone(wanted)).all).toEqual([]);
+      expect((await drive.gone(wanted, world.open())).all).toEqual([]);
       expect(await world.leftovers()).toEqual(before);
       await undo();
       expect(await world.leftovers()).toEqual([]);
     });
-
-    it('tells two owners of one name apart', LONG, async () => {
-      const first = await resolved('4', 'both');
-      await ready(first);
-      const second = { ...first, id: `${world.prefix}5` };
-      expect(await world.open().ensure(second)).toMatchObject({ phase: 'refused', reason: 'NameTaken' });
-      expect((await gone(second)).all).toEqual([]);
-      expect(await world.open().observe(first)).toMatchObject({ phase: 'ready' });
-      await gone(first);
-      expect(await world.leftovers()).toEqual([]);
-    });
   });
 }
+
+const letter = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'conformance-letter', namespace: 'default' },
+  data: { text: 'still here' },
+};
