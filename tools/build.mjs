@@ -26,6 +26,9 @@ function stamp() {
   for (const entry of readdirSync(source, { recursive: true })) {
     if (/\.(ts|json|sh)$/.test(entry) && isBuilt(entry)) parts.push(statLine(join(source, entry)));
   }
+  for (const entry of readdirSync(join(root, 'console/workspace'))) {
+    parts.push(statLine(join(root, 'console/workspace', entry)));
+  }
   return parts.sort().join('\n');
 }
 
@@ -82,6 +85,20 @@ async function build(wanted) {
       logLevel: 'error',
       plugins: [modulesKnowTheirPlace],
     });
+    await bundle({
+      absWorkingDir: root,
+      entryPoints: { page: 'console/workspace/page.ts', styles: 'console/workspace/page.css' },
+      outdir: join(fresh, 'http/page'),
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
+      legalComments: 'none',
+      logLevel: 'error',
+    });
+    renameSync(join(fresh, 'http/page/styles.css'), join(fresh, 'http/page/page.css'));
+    cpSync(join(root, 'console/workspace/index.html'), join(fresh, 'http/page/index.html'));
     for (const entry of readdirSync(source, { recursive: true })) {
       if (!/\.(json|sh)$/.test(entry) || !isBuilt(entry)) continue;
       mkdirSync(dirname(join(fresh, entry)), { recursive: true });

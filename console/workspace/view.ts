@@ -1,0 +1,16 @@
+/** What the server says about a workspace. */
+export interface View {
+  name: string;
+  title: string;
+  owner: string;
+  role: 'student' | 'viewer';
+  phase: string;
+  waitsFor: string;
+  expiresAt?: string;
+  currentStep?: string;
+  requestedStep?: string;
+  steps: { id: string; title: string; isPassed: boolean }[];
+  content: string;
+  hints?: string;
+  checks: { name: string; passed?: boolean; message?: string }[];
+}

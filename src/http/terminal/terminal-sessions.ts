@@ -1,0 +1,55 @@
+/** The shells of all workspaces: one for each, opened when somebody first looks, closed when nobody has for a while. */
+import type { Clock } from '../../clock.ts';
+import type { TerminalSize, Workload, WorkspaceRef } from '../../workloads/workload.ts';
+import { TerminalSession } from './terminal-session.ts';
+
+/** How long a shell waits for somebody to come back. */
+const LINGER_MS = 15 * 60_000;
+
+export interface TerminalSessionsOptions {
+  clock: Clock;
+  /** Somebody typed in that workspace. */
+  onInput(ref: WorkspaceRef): void;
+}
+
+export class TerminalSessions {
+  readonly #options: TerminalSessionsOptions;
+  readonly #sessions = new Map<string, Promise<TerminalSession>>();
+  readonly #timers = new Map<string, () => void>();
+
+  constructor(options: TerminalSessionsOptions) {
+    this.#options = options;
+  }
+
+  async open(workload: Workload, ref: WorkspaceRef, size: TerminalSize): Promise<TerminalSession> {
+    this.#timers.get(ref.id)?.();
+    this.#timers.delete(ref.id);
+    const known = await this.#sessions.get(ref.id)?.catch(() => undefined);
+    if (known && !known.isOver) return known;
+    const opening = workload
+      .terminal(ref, size)
+      .then((terminal) => new TerminalSession(terminal, () => this.#options.onInput(ref)));
+    this.#sessions.set(ref.id, opening);
+    return await opening;
+  }
+
+  /** Somebody left: the shell ends when nobody comes back. */
+  async release({ id }: WorkspaceRef): Promise<void> {
+    const session = await this.#sessions.get(id)?.catch(() => undefined);
+    if (!session || session.viewers > 0) return;
+    const stop = this.#options.clock.after(LINGER_MS, () => this.end(id));
+    this.#timers.set(id, stop);
+  }
+
+  end(id: string): void {
+    this.#timers.get(id)?.();
+    this.#timers.delete(id);
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    session?.then((open) => open.close()).catch(() => {});
+  }
+
+  close(): void {
+    for (const id of [...this.#sessions.keys()]) this.end(id);
+  }
+}

@@ -1,0 +1,97 @@
+/** A terminal over a WebSocket: text is what is typed and shown; JSON after a NUL byte is what is said beside it. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { RookeryError } from '../../errors.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { WorkspaceAccess } from '../workspace-access.ts';
+import type { Pass } from '../workspace-links.ts';
+import type { Viewer } from './terminal-session.ts';
+import type { TerminalSessions } from './terminal-sessions.ts';
+
+export interface TerminalRequest {
+  request: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+  pass: Pass;
+  access: WorkspaceAccess;
+  sessions: TerminalSessions;
+  log: Logger;
+}
+
+const CONTROL = '\0';
+const MESSAGE_MAX = 1024 * 1024;
+/** A viewer that does not read gets behind by so much, then it has to come again. */
+const BACKLOG_MAX = 4 * 1024 * 1024;
+/** Lets a browser tell a shell that ended from a connection that broke. */
+const CODES = { ended: 4000, notRunning: 4001, slow: 4002 };
+
+const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_MAX });
+
+export function serveTerminal({ request, socket, head, ...parts }: TerminalRequest): void {
+  sockets.handleUpgrade(request, socket, head, (connection) => {
+    const size = sizeOf(new URL(request.url ?? '/', 'http://here').searchParams);
+    attach(connection, size, parts).catch((error) => {
+      if (!(error instanceof RookeryError)) parts.log.error('a terminal failed', { error: String(error) });
+      connection.close(CODES.notRunning, error instanceof RookeryError ? error.message.slice(0, 120) : 'failed');
+    });
+  });
+}
+
+async function attach(
+  connection: WebSocket,
+  size: { columns: number; rows: number },
+  { pass, access, sessions, log }: Pick<TerminalRequest, 'pass' | 'access' | 'sessions' | 'log'>,
+): Promise<void> {
+  // What is typed while the shell starts is not lost.
+  const early: string[] = [];
+  let take = (message: string): void => void early.push(message);
+  connection.on('message', (data) => take(data.toString()));
+  connection.on('error', (error) => log.debug('a terminal connection broke', { error: String(error) }));
+  const { workload, ref } = await access.shell(pass);
+  const session = await sessions.open(workload, ref, size);
+  const viewer: Viewer = {
+    send(data) {
+      if (connection.bufferedAmount > BACKLOG_MAX) return connection.close(CODES.slow, 'too slow');
+      connection.send(data);
+    },
+    ended: (code) => connection.close(CODES.ended, `the shell ended with ${code}`),
+  };
+  const canType = pass.role === 'student';
+  take = (message) => {
+    if (!canType) return;
+    if (!message.startsWith(CONTROL)) return session.write(message);
+    const { resize } = control(message);
+    if (resize) session.resize(resize.columns, resize.rows);
+  };
+  const leave = () => {
+    session.detach(viewer);
+    void sessions.release(ref);
+  };
+  if (connection.readyState !== connection.OPEN) return leave();
+  connection.on('close', leave);
+  session.attach(viewer);
+  if (canType) {
+    session.resize(size.columns, size.rows);
+    await access.touch(pass);
+  }
+  for (const message of early) take(message);
+}
+
+function control(message: string): { resize?: { columns: number; rows: number } } {
+  try {
+    const { resize } = JSON.parse(message.slice(CONTROL.length)) as { resize?: { columns: unknown; rows: unknown } };
+    return resize ? { resize: { columns: bounded(resize.columns, 80), rows: bounded(resize.rows, 24) } } : {};
+  } catch {
+    return {};
+  }
+}
+
+function sizeOf(parameters: URLSearchParams): { columns: number; rows: number } {
+  return { columns: bounded(parameters.get('columns'), 80), rows: bounded(parameters.get('rows'), 24) };
+}
+
+function bounded(value: unknown, usual: number): number {
+  const number = Math.floor(Number(value));
+  return number >= 2 && number <= 1000 ? number : usual;
+}

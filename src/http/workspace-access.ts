@@ -1,0 +1,145 @@
+/** What the pages of a workspace show and ask for: its state for people, another step, its checks. Works on objects; knows no HTTP. */
+import type { KubeObject } from '../api/object.ts';
+import { workspaceInstances, workspaceTemplates } from '../api/resources.ts';
+import { type Clock, rfc3339 } from '../clock.ts';
+import { RookeryError } from '../errors.ts';
+import { getCondition, ignoreNotFound, type ObjectStore } from '../kube/index.ts';
+import type { Workload, WorkspaceRef } from '../workloads/workload.ts';
+import { type CheckResult, runChecks, type StepCheck } from '../workshop/checks.ts';
+
+export interface WorkspaceKey {
+  namespace: string;
+  name: string;
+}
+
+export interface WorkspaceView {
+  name: string;
+  title: string;
+  owner: string;
+  phase: string;
+  /** What it waits for, for people; empty when it runs. */
+  waitsFor: string;
+  expiresAt?: string;
+  currentStep?: string;
+  requestedStep?: string;
+  steps: { id: string; title: string; group?: string; isPassed: boolean }[];
+  content: string;
+  hints?: string;
+  checks: { name: string; passed?: boolean; message?: string }[];
+}
+
+interface Step {
+  id: string;
+  title: string;
+  group?: string;
+  content?: string;
+  hints?: string;
+  checks?: StepCheck[];
+}
+
+interface HistoryEntry {
+  step: string;
+  startedAt: string;
+  result?: string;
+}
+
+const ACTIVITY_MS = 60_000;
+
+export class WorkspaceAccess {
+  readonly #store: ObjectStore;
+  readonly #clock: Clock;
+  readonly #workload: (name: string) => Workload | undefined;
+  readonly #seen = new Map<string, number>();
+
+  constructor(store: ObjectStore, clock: Clock, workload: (name: string) => Workload | undefined) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#workload = workload;
+  }
+
+  async view(key: WorkspaceKey): Promise<WorkspaceView> {
+    const { instance, template, step, steps } = await this.#find(key);
+    const results: CheckResult[] = instance.status?.checks ?? [];
+    const history: HistoryEntry[] = instance.status?.stepHistory ?? [];
+    return {
+      name: key.name,
+      title: template?.metadata.name ?? instance.spec?.templateRef?.name,
+      owner: instance.spec?.owner,
+      phase: instance.status?.phase ?? 'Pending',
+      waitsFor: instance.status?.phase === 'Running' ? '' : (getCondition(instance, 'Ready')?.message ?? ''),
+      expiresAt: instance.status?.expiresAt,
+      currentStep: instance.status?.currentStep,
+      requestedStep: instance.spec?.currentStep,
+      steps: steps.map(({ id, title, group }) => ({
+        id,
+        title,
+        ...(group ? { group } : {}),
+        isPassed: history.some((entry) => entry.step === id && entry.result === 'Passed'),
+      })),
+      content: step?.content ?? '',
+      ...(step?.hints ? { hints: step.hints } : {}),
+      checks: (step?.checks ?? []).map(({ name }) => ({ name, ...results.find((result) => result.name === name) })),
+    };
+  }
+
+  async goTo(key: WorkspaceKey, step: string): Promise<void> {
+    const { steps } = await this.#find(key);
+    if (!steps.some(({ id }) => id === step)) {
+      throw new RookeryError('workspace.step', `there is no step ${JSON.stringify(step)}`, { class: 'user' });
+    }
+    const body = { spec: { currentStep: step } };
+    await this.#store.patch(workspaceInstances, key, { type: 'merge', body });
+  }
+
+  async check(key: WorkspaceKey, signal?: AbortSignal): Promise<CheckResult[]> {
+    const { instance, step } = await this.#find(key);
+    const { workload, ref } = this.#shell(instance);
+    const results = await runChecks(workload, ref, step?.checks ?? [], signal);
+    const checkedAt = rfc3339(this.#clock.now());
+    const result = results.every(({ passed }) => passed) ? 'Passed' : 'Failed';
+    const history: HistoryEntry[] = instance.status?.stepHistory ?? [];
+    const stepHistory = history.map((entry, index) => (index === history.length - 1 ? { ...entry, result } : entry));
+    const checks = results.map((each) => ({ ...each, checkedAt }));
+    const body = { status: { checks, stepHistory, lastActivityAt: checkedAt } };
+    await this.#store.patch(workspaceInstances, key, { type: 'merge', body }, { subresource: 'status' });
+    return results;
+  }
+
+  /** Where its shell runs; throws while it does not run. */
+  async shell(key: WorkspaceKey): Promise<{ workload: Workload; ref: WorkspaceRef }> {
+    return this.#shell((await this.#find(key)).instance);
+  }
+
+  /** Somebody is there: written at most once a minute, or at once when that wakes it. */
+  async touch(key: WorkspaceKey, isWaking = false): Promise<void> {
+    const id = `${key.namespace}/${key.name}`;
+    const now = this.#clock.now();
+    if (!isWaking && now - (this.#seen.get(id) ?? 0) < ACTIVITY_MS) return;
+    this.#seen.set(id, now);
+    const body = { status: { lastActivityAt: rfc3339(now) } };
+    await this.#store
+      .patch(workspaceInstances, key, { type: 'merge', body }, { subresource: 'status' })
+      .catch(ignoreNotFound);
+  }
+
+  #shell(instance: KubeObject): { workload: Workload; ref: WorkspaceRef } {
+    const workload = this.#workload(instance.status?.workload ?? '');
+    if (instance.status?.phase !== 'Running' || !workload) {
+      const message = `the workspace is ${instance.status?.phase ?? 'Pending'}`;
+      throw new RookeryError('workspace.not-running', message, { class: 'retryable' });
+    }
+    return { workload, ref: { id: instance.metadata.uid as string, name: instance.metadata.name as string } };
+  }
+
+  async #find(key: WorkspaceKey) {
+    const instance = await this.#store.get(workspaceInstances, key).catch(ignoreNotFound);
+    if (!instance) {
+      throw new RookeryError('workspace.missing', `there is no workspace ${key.name}`, { class: 'user' });
+    }
+    const name = instance.spec?.templateRef?.name as string;
+    const template = await this.#store.get(workspaceTemplates, { name }).catch(ignoreNotFound);
+    const steps: Step[] = template?.spec?.steps ?? [];
+    const current = instance.status?.currentStep ?? instance.spec?.currentStep ?? steps[0]?.id;
+    return { instance, template, steps, step: steps.find(({ id }) => id === current) };
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * The web side of workspaces: a page with the steps and a terminal, behind signed links. A link is exchanged for a cookie of that workspace alone,
+ * so it does not stay in the address bar; pages of other sites can neither read it nor use it.
+ */
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { RookeryError } from '../errors.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { TerminalSessions } from './terminal/terminal-sessions.ts';
+import { serveTerminal } from './terminal/terminal-socket.ts';
+import type { WorkspaceAccess, WorkspaceKey } from './workspace-access.ts';
+import type { Pass, WorkspaceLinks } from './workspace-links.ts';
+
+export interface WorkspaceServerOptions {
+  links: WorkspaceLinks;
+  access: WorkspaceAccess;
+  sessions: TerminalSessions;
+  /** Folder of the page's files. */
+  assets: URL;
+  host: string;
+  port: number;
+  clock: Clock;
+  log: Logger;
+}
+
+const BODY_MAX = 64 * 1024;
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+export class WorkspaceServer {
+  readonly #options: WorkspaceServerOptions;
+  readonly #server: Server;
+
+  private constructor(options: WorkspaceServerOptions) {
+    this.#options = options;
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response).catch((error) => this.#fail(response, error));
+    });
+    this.#server.on('upgrade', (request, socket, head) => {
+      const found = this.#passOf(request);
+      if (!found || !isSameOrigin(request) || !/^\/w\/[^/]+\/[^/]+\/terminal(\?|$)/.test(request.url ?? '')) {
+        socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+        return;
+      }
+      const { access, sessions, log } = options;
+      serveTerminal({ request, socket, head, pass: found, access, sessions, log });
+    });
+  }
+
+  static async start(options: WorkspaceServerOptions): Promise<WorkspaceServer> {
+    const server = new WorkspaceServer(options);
+    await new Promise<void>((resolve, reject) => {
+      server.#server.once('error', reject).listen(options.port, options.host, resolve);
+    });
+    return server;
+  }
+
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    const { host } = this.#options;
+    const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+    return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  }
+
+  urlOf({ namespace, name }: WorkspaceKey): string {
+    return `${this.url}/w/${namespace}/${name}/`;
+  }
+
+  linkTo(pass: Omit<Pass, 'expiresAt'>, ttlMs: number): string {
+    return `${this.url}/open?link=${this.#options.links.sign(pass, ttlMs)}`;
+  }
+
+  async close(): Promise<void> {
+    this.#options.sessions.close();
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://here');
+    if (url.pathname === '/healthz') return send(response, 200, 'text/plain', 'ok\n');
+    if (url.pathname === '/open') return this.#open(url, response);
+    const asset = /^\/assets\/([a-z0-9.-]+)$/.exec(url.pathname)?.[1];
+    if (asset) return await this.#asset(response, asset);
+    const [, namespace, name, rest] = /^\/w\/([^/]+)\/([^/]+)\/(.*)$/.exec(url.pathname) ?? [];
+    if (!namespace || !name) return send(response, 404, 'text/plain', 'there is no such page\n');
+    const pass = this.#passOf(request);
+    if (!pass) {
+      const text = 'this page needs its link: ask for one with `rookery workspace open`\n';
+      return send(response, 403, 'text/plain', text);
+    }
+    await this.#workspace(request, response, pass, rest ?? '');
+  }
+
+  async #workspace(request: IncomingMessage, response: ServerResponse, pass: Pass, rest: string): Promise<void> {
+    const { access } = this.#options;
+    const method = `${request.method} ${rest}`;
+    if (method === 'GET ') return await this.#asset(response, 'index.html');
+    if (method === 'GET state') {
+      const view = await access.view(pass);
+      if (view.phase === 'Suspended' && pass.role === 'student') await access.touch(pass, true);
+      return json(response, 200, { ...view, role: pass.role });
+    }
+    if (!isSameOrigin(request)) return json(response, 403, { message: 'requests of other sites are refused' });
+    if (pass.role !== 'student') return json(response, 403, { message: 'this link is for looking only' });
+    if (method === 'POST step') {
+      const { step } = (await body(request)) as { step?: unknown };
+      await access.goTo(pass, String(step));
+      return json(response, 202, {});
+    }
+    if (method === 'POST check') return json(response, 200, { checks: await access.check(pass) });
+    return json(response, 404, { message: 'there is no such page' });
+  }
+
+  #open(url: URL, response: ServerResponse): void {
+    const token = url.searchParams.get('link') ?? '';
+    const pass = this.#options.links.verify(token);
+    if (!pass) {
+      const text = 'this link is not valid, or its time is over: ask for a new one with `rookery workspace open`\n';
+      return send(response, 403, 'text/plain', text);
+    }
+    const path = `/w/${pass.namespace}/${pass.name}/`;
+    const age = Math.max(0, Math.floor((pass.expiresAt - this.#options.clock.now()) / 1000));
+    response.setHeader('set-cookie', `pass=${token}; Path=${path}; Max-Age=${age}; HttpOnly; SameSite=Strict`);
+    // Not a redirect: a strict cookie is not sent on the way that another site began.
+    const next = `<!doctype html><meta http-equiv="refresh" content="0;url=${path}"><a href="${path}">open</a>`;
+    send(response, 200, 'text/html; charset=utf-8', next);
+  }
+
+  /** The pass of the workspace that the request is for; cookies of others do not count. */
+  #passOf(request: IncomingMessage): Pass | undefined {
+    const [, namespace, name] = /^\/w\/([^/]+)\/([^/]+)\//.exec(request.url ?? '') ?? [];
+    const token = /(?:^|;\s*)pass=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
+    const pass = token ? this.#options.links.verify(token) : undefined;
+    return pass && pass.namespace === namespace && pass.name === name ? pass : undefined;
+  }
+
+  async #asset(response: ServerResponse, name: string): Promise<void> {
+    try {
+      const content = await readFile(new URL(name, this.#options.assets));
+      send(response, 200, TYPES[extname(name)] ?? 'application/octet-stream', content);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      send(response, 404, 'text/plain', 'there is no such page\n');
+    }
+  }
+
+  #fail(response: ServerResponse, error: unknown): void {
+    if (response.headersSent) return void response.end();
+    if (error instanceof RookeryError) {
+      const code = error.code === 'workspace.missing' ? 404 : error.class === 'user' ? 400 : 503;
+      return json(response, code, { message: error.message });
+    }
+    this.#options.log.error('a page failed', { error: String(error) });
+    json(response, 500, { message: 'something went wrong here; the log says what' });
+  }
+}
+
+/** Browsers name the site that a request or a socket comes from; programs that name none are no danger to a cookie. */
+function isSameOrigin({ headers }: IncomingMessage): boolean {
+  if (headers.origin === undefined) return true;
+  try {
+    return new URL(headers.origin).host === headers.host;
+  } catch {
+    return false;
+  }
+}
+
+async function body(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BODY_MAX) throw new RookeryError('http.body', 'the request is too large', { class: 'user' });
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString() || '{}');
+  } catch {
+    throw new RookeryError('http.body', 'the request is no JSON', { class: 'user' });
+  }
+}
+
+function json(response: ServerResponse, status: number, value: unknown): void {
+  send(response, status, 'application/json', JSON.stringify(value));
+}
+
+function send(response: ServerResponse, status: number, type: string, content: string | Buffer): void {
+  response.writeHead(status, { ...HEADERS, 'content-type': type }).end(content);
+}
