@@ -9,6 +9,7 @@ import { RookeryError } from '../errors.ts';
 import type { ObjectStore, ResourceRef } from '../kube/index.ts';
 import type { Processes } from '../tools/processes.ts';
 import { k3dWay } from './k3d/way.ts';
+import { k3sWay } from './k3s/way.ts';
 import type { Fidelity, Provisioner } from './provisioner.ts';
 import { vclusterWay } from './vcluster/way.ts';
 import { type Tenants, tenantName } from './virtual/tenants.ts';
@@ -101,4 +102,4 @@ const kind: ClusterWay = {
   open: async (parts) => new (await import('./kind/kind-provisioner.ts')).KindProvisioner(parts),
 };
 
-export const clusterWays: readonly ClusterWay[] = [virtual, kind, k3dWay, vclusterWay];
+export const clusterWays: readonly ClusterWay[] = [virtual, kind, k3dWay, k3sWay, vclusterWay];

@@ -5,7 +5,7 @@
  */
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type Clock, type Random, sleep, systemRandom } from '../../clock.ts';
+import { type Clock, type Random, systemRandom } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import { Transfers } from '../../machines/transfers.ts';
 import type { RunState } from '../../tools/background-run.ts';
@@ -50,8 +50,6 @@ const RECHECK_MS = 15_000;
 const USUAL_MS = 25_000;
 /** After so many starts in a row something is wrong that time does not heal. */
 const RESTARTS_MAX = 3;
-/** A suspend is mostly done in seconds; a call waits no longer for it. */
-const PATIENCE_MS = 20_000;
 
 export class K3sProvisioner implements Provisioner<K3sSpec> {
   readonly name = 'k3s';
@@ -137,22 +135,15 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
   suspend(ref: ClusterRef<K3sSpec>, signal?: AbortSignal): Promise<Progress> {
     return answered(async () => {
       const machine = this.#machine(ref);
-      const { clock } = this.#options;
-      const end = clock.now() + PATIENCE_MS;
-      for (let isBegun = false; ; ) {
-        const state = await machine.look(signal);
-        if (state.owner?.id !== ref.id) return suspended('there is nothing of ours on the machine');
-        const task = await machine.task(signal);
-        if (task.state !== 'running') {
-          if (isQuiet(state))
-            return { ...suspended('k3s and its pods are stopped; their data is kept'), ...transcriptOf(task) };
-          if (isBegun && task.state === 'ended' && task.code !== 0) return stopping(task, 'blocked');
-          await machine.begin('suspend', signal);
-          isBegun = true;
-        }
-        if (clock.now() > end) return stopping(task, 'working');
-        await sleep(clock, 300, signal);
+      const state = await machine.look(signal);
+      if (state.owner?.id !== ref.id) return suspended('there is nothing of ours on the machine');
+      const task = await machine.task(signal);
+      if (task.state === 'running') return stopping(task);
+      if (isQuiet(state) && state.isStopped) {
+        return { ...suspended('k3s and its pods are stopped; their data is kept'), ...transcriptOf(task) };
       }
+      await machine.begin('suspend', signal);
+      return stopping(task);
     });
   }
 
@@ -199,7 +190,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
       if (owner.id !== request.id) return refusalOf(request, identity, { ...state, owner }) as Progress;
     } else if (state.isStopped) {
       const task = await machine.task(signal);
-      if (task.state === 'running') return stopping(task, 'working');
+      if (task.state === 'running') return stopping(task);
     }
     return (
       (await this.#bring(request, machine, state, isUpgrade, signal)) ??
@@ -425,10 +416,10 @@ function suspended(message: string): Progress {
   return { phase: 'suspended', reason: 'Suspended', message, next: 'resume starts k3s again' };
 }
 
-function stopping(task: RunState, phase: 'working' | 'blocked'): Progress {
-  const output = lastLines(task.output);
+function stopping(task: RunState): Progress {
+  const output = task.state === 'running' ? lastLines(task.output) : [];
   return {
-    phase,
+    phase: 'working',
     reason: 'Stopping',
     message: 'k3s and its pods are being stopped',
     output,

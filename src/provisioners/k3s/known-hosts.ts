@@ -10,9 +10,7 @@ import { SshHost } from '../../machines/ssh/ssh-host.ts';
 import type { Processes } from '../../tools/processes.ts';
 import type { ClusterRef } from '../provisioner.ts';
 import type { K3sSpec } from './config.ts';
-
-/** The name under which the SSH key is handed over in `ClusterRef.access`. */
-export const SSH_KEY = 'sshKey';
+import { SSH_KEY } from './ssh-key.ts';
 
 export type OpenHost = (ref: ClusterRef<K3sSpec>) => Host;
 
