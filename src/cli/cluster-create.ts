@@ -28,7 +28,7 @@ export async function createCluster(options: CreateOptions, name: string): Promi
   const { namespace, host } = options;
   const key = { namespace, name };
   const wish = wishOf(options);
-  const { home, store, isHosted, signal, close } = await connect(options);
+  const { home, store, url, isHosted, signal, close } = await connect(options);
   try {
     const way = await chooseWay(options.provisioner, home, host);
     const timeoutMs = options.timeout ? seconds(options.timeout, '--timeout') : way.patienceSeconds * 1000;
@@ -41,7 +41,7 @@ export async function createCluster(options: CreateOptions, name: string): Promi
     const what = `cluster ${name} to be ready`;
     const provider = await waitForProvider(store, way, key, isReadyNow, { timeoutMs, signal, view, what });
     const cluster = await waitForCluster(store, key, { timeoutMs: Math.max(1000, end - Date.now()), signal });
-    const kubeconfig = await writeKubeconfig(home, store, namespace, name);
+    const kubeconfig = await writeKubeconfig(home, { store, url }, namespace, name);
     const { fidelity } = way;
     const { version } = provider.status ?? {};
     await print(

@@ -13,11 +13,11 @@ export async function execInCluster(
   command: string[],
 ): Promise<void> {
   const { namespace } = options;
-  const { home, store, isHosted, ignoreInterrupts, close } = await connect(options);
+  const { home, store, url, isHosted, ignoreInterrupts, close } = await connect(options);
   let isOpen = true;
   try {
     const cluster = await findCluster(store, namespace, name);
-    const kubeconfig = await writeKubeconfig(home, store, namespace, name);
+    const kubeconfig = await writeKubeconfig(home, { store, url }, namespace, name);
     const [program = process.env.SHELL || '/bin/sh', ...args] = command;
     if (command.length === 0) {
       process.stderr.write(pc.dim(`kubectl talks to cluster ${name} here (KUBECONFIG=${kubeconfig}); exit to leave\n`));

@@ -16,12 +16,12 @@ export async function printKubeconfig(options: KubeconfigOptions, name: string):
     });
   }
   const { namespace } = options;
-  const { home, store, close } = await connect(options);
+  const { home, store, url, close } = await connect(options);
   try {
     process.stdout.write(
       options.path
-        ? `${await writeKubeconfig(home, store, namespace, name)}\n`
-        : await kubeconfigOf(store, namespace, name, options.internal ? 'internal' : 'external'),
+        ? `${await writeKubeconfig(home, { store, url }, namespace, name)}\n`
+        : await kubeconfigOf({ store, url }, namespace, name, options.internal ? 'internal' : 'external'),
     );
   } finally {
     await close();

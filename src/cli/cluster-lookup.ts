@@ -3,7 +3,7 @@ import type { KubeObject } from '../api/object.ts';
 import { clusters, secrets } from '../api/resources.ts';
 import type { Home } from '../embedded/home.ts';
 import { RookeryError } from '../errors.ts';
-import { ignoreNotFound, isNotFound, type ObjectStore } from '../kube/index.ts';
+import { ignoreNotFound, isNotFound, type ObjectKey, type ObjectStore, waitFor } from '../kube/index.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import { tenantName } from '../provisioners/virtual/tenants.ts';
 import { writePrivate } from '../vault/files.ts';
@@ -50,38 +50,57 @@ export async function findProvided(store: ObjectStore, namespace: string, name: 
   );
 }
 
+/** The control plane that answers: its objects, and where it serves. */
+export interface Served {
+  store: ObjectStore;
+  url: string;
+}
+
 /** The text of `<cluster>-kubeconfig`; `internal`: for containers on its network, or pods of its host cluster. */
 export async function kubeconfigOf(
-  store: ObjectStore,
+  served: Served,
   namespace: string,
   name: string,
   audience: 'external' | 'internal' = 'external',
 ): Promise<string> {
-  const secret = await store.get(secrets, { namespace, name: `${name}-kubeconfig` }).catch(ignoreNotFound);
+  const key = { namespace, name: `${name}-kubeconfig` };
+  const secret = await served.store.get(secrets, key).catch(ignoreNotFound);
+  const cluster = await findCluster(served.store, namespace, name);
   if (!secret) {
-    const cluster = await findCluster(store, namespace, name);
-    throw new RookeryError('cluster.no-kubeconfig', `cluster ${cluster.metadata.name} has no kubeconfig yet`, {
+    throw new RookeryError('cluster.no-kubeconfig', `cluster ${name} has no kubeconfig yet`, {
       class: 'retryable',
       hint: `see what it waits for: rookery why ${name}`,
     });
   }
-  const text = secret.data?.[audience === 'internal' ? 'internal' : 'value'];
+  const current = wayOf(cluster)?.fidelity === 'simulated' ? await atHome(served, key, secret) : secret;
+  const text = current.data?.[audience === 'internal' ? 'internal' : 'value'];
   if (text) return Buffer.from(text, 'base64').toString();
   throw new RookeryError('cluster.no-internal-kubeconfig', `cluster ${name} has no kubeconfig for the inside`, {
     class: 'user',
-    hint: 'a virtual cluster is reached at one address from everywhere; leave out --internal',
+    hint: 'it is reached at one address from everywhere; leave out --internal',
   });
 }
 
+const MOVE_PATIENCE_MS = 5000;
+
+/** A control plane that has just come up at another port writes the kubeconfigs of its tenants anew: this one, once it is. */
+async function atHome({ store, url }: Served, key: ObjectKey, secret: KubeObject): Promise<KubeObject> {
+  const leadsHere = (found: KubeObject | undefined) =>
+    Buffer.from(found?.data?.value ?? '', 'base64')
+      .toString()
+      .includes(url);
+  if (leadsHere(secret)) return secret;
+  const moved = await waitFor(store, secrets, key, leadsHere, { timeoutMs: MOVE_PATIENCE_MS }).catch((error) => {
+    if (error instanceof RookeryError && error.code === 'WAIT_TIMEOUT') return secret;
+    throw error;
+  });
+  return moved ?? secret;
+}
+
 /** Its own file, readable by its owner only; never the user's default kubeconfig. */
-export async function writeKubeconfig(
-  home: Home,
-  store: ObjectStore,
-  namespace: string,
-  name: string,
-): Promise<string> {
+export async function writeKubeconfig(home: Home, served: Served, namespace: string, name: string): Promise<string> {
   const path = home.clusterKubeconfig(tenantName(namespace, name));
-  await writePrivate(path, await kubeconfigOf(store, namespace, name));
+  await writePrivate(path, await kubeconfigOf(served, namespace, name));
   return path;
 }
 

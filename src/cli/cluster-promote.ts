@@ -25,11 +25,11 @@ interface PromoteOptions extends GlobalOptions {
 
 export async function promoteCluster(options: PromoteOptions, name: string): Promise<void> {
   const { namespace, output } = options;
-  const { home, store, signal, close } = await connect(options);
+  const { home, store, url, signal, close } = await connect(options);
   try {
     await findCluster(store, namespace, name);
     const target = await targetOf(store, options, name);
-    const plan = await planFrom(store, namespace, name, options.includeNamespace, signal);
+    const plan = await planFrom({ store, url }, namespace, name, options.includeNamespace, signal);
     if (options.dryRun) {
       const facts = {
         from: name,
@@ -47,8 +47,8 @@ export async function promoteCluster(options: PromoteOptions, name: string): Pro
         { namespace, name: target.name, provisioner },
       );
     }
-    const report = await carryTo(store, namespace, target.name, plan, signal);
-    const kubeconfig = await writeKubeconfig(home, store, namespace, target.name);
+    const report = await carryTo({ store, url }, namespace, target.name, plan, signal);
+    const kubeconfig = await writeKubeconfig(home, { store, url }, namespace, target.name);
     await print(
       output,
       { from: name, to: target.name, kubeconfig, ...report },

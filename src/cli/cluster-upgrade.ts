@@ -84,7 +84,7 @@ function runs(object: KubeObject, wanted: string, generation: number): boolean {
 }
 
 async function replace(
-  { home, store, signal }: Connected,
+  { home, store, url, signal }: Connected,
   options: UpgradeOptions,
   name: string,
   way: ClusterWay,
@@ -92,7 +92,7 @@ async function replace(
   const { namespace, output, timeout, kubernetesVersion } = options;
   const { major, minor } = parseWanted(kubernetesVersion);
   const next = options.as ?? `${name}-${major}-${minor}`;
-  const plan = await planFrom(store, namespace, name, undefined, signal);
+  const plan = await planFrom({ store, url }, namespace, name, undefined, signal);
   if (options.dryRun) {
     const facts = { name, how: 'replace', to: next, plan: plan.steps.map((step) => step.item), left: plan.left };
     const head = `a new ${way.name} cluster ${next} with Kubernetes ${kubernetesVersion} would be made; ${name} stays\n`;
@@ -102,8 +102,8 @@ async function replace(
     { home, store, signal, output, timeout },
     { namespace, name: next, provisioner: way.name, kubernetesVersion },
   );
-  const report = await carryTo(store, namespace, next, plan, signal);
-  const kubeconfig = await writeKubeconfig(home, store, namespace, next);
+  const report = await carryTo({ store, url }, namespace, next, plan, signal);
+  const kubeconfig = await writeKubeconfig(home, { store, url }, namespace, next);
   await print(output, { name, how: 'replace', to: next, kubeconfig, ...report }, () =>
     [
       reportText(report, name, next),

@@ -23,6 +23,8 @@ export interface Connected {
   home: Home;
   state: State;
   store: ObjectStore;
+  /** Where it serves. */
+  url: string;
   /** No `rookery up` serves: what answers only inside a control plane ends with this command. */
   isHosted: boolean;
   /** Present when this very command hosts the control plane. */
@@ -49,11 +51,12 @@ export async function connect(options: GlobalOptions): Promise<Connected> {
     const first = await reach(options, home, signal);
     if (!first.state.command) {
       const close = () => first.close().finally(stopListening);
-      return { ...first, home, signal, ignoreInterrupts, isHosted: false, close };
+      return { ...first, url: first.state.url, home, signal, ignoreInterrupts, isHosted: false, close };
     }
     const store = new HandoverStore(first, () => reach(options, home, signal));
     const close = () => store.close().finally(stopListening);
-    return { home, state: first.state, plane: first.plane, store, signal, ignoreInterrupts, isHosted: true, close };
+    const { state, plane } = first;
+    return { home, state, url: state.url, plane, store, signal, ignoreInterrupts, isHosted: true, close };
   } catch (error) {
     stopListening();
     throw error;

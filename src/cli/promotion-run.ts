@@ -1,17 +1,17 @@
 /** A promotion between two clusters that Rookery knows, and how its outcome is told. */
 import { loadKubeconfig, type ObjectStore, RemoteStore } from '../kube/index.ts';
 import { carryOut, type Item, type Plan, type PromotionReport, planPromotion } from '../promotion/promote.ts';
-import { kubeconfigOf } from './cluster-lookup.ts';
+import { kubeconfigOf, type Served } from './cluster-lookup.ts';
 import { columns } from './output.ts';
 
 /** Opens a cluster by the kubeconfig that Rookery has for it. */
 export async function withCluster<R>(
-  store: ObjectStore,
+  served: Served,
   namespace: string,
   name: string,
   action: (cluster: ObjectStore) => Promise<R>,
 ): Promise<R> {
-  const connection = await loadKubeconfig({ data: await kubeconfigOf(store, namespace, name) });
+  const connection = await loadKubeconfig({ data: await kubeconfigOf(served, namespace, name) });
   const opened = new RemoteStore({ connection });
   try {
     return await action(opened);
@@ -21,23 +21,23 @@ export async function withCluster<R>(
 }
 
 export async function planFrom(
-  store: ObjectStore,
+  served: Served,
   namespace: string,
   name: string,
   only?: string[],
   signal?: AbortSignal,
 ): Promise<Plan> {
-  return withCluster(store, namespace, name, (source) => planPromotion(source, only, signal));
+  return withCluster(served, namespace, name, (source) => planPromotion(source, only, signal));
 }
 
 export async function carryTo(
-  store: ObjectStore,
+  served: Served,
   namespace: string,
   name: string,
   plan: Plan,
   signal?: AbortSignal,
 ): Promise<PromotionReport> {
-  return withCluster(store, namespace, name, (target) => carryOut(plan, target, { signal }));
+  return withCluster(served, namespace, name, (target) => carryOut(plan, target, { signal }));
 }
 
 export function planText(plan: Plan, from: string, to: string): string {

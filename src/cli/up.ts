@@ -119,7 +119,7 @@ async function ensureDemo(plane: ControlPlane, home: Home): Promise<string | und
   const key = { namespace: 'default', name: DEMO };
   await requestCluster(plane.store, wayNamed('virtual'), key);
   await waitForCluster(plane.store, key, { timeoutMs: START_PATIENCE_MS });
-  return writeKubeconfig(home, plane.store, key.namespace, key.name);
+  return writeKubeconfig(home, plane, key.namespace, key.name);
 }
 
 /** Starts the same command without --detach in a process of its own and waits until it serves. */
