@@ -1,5 +1,6 @@
 // Builds what is missing, in catalog order, in two lanes: Go's compiler keeps both cores busy by itself, while packages
-// and root file systems mostly wait for the network and the disk, so one of each runs at a time.
+// and root file systems mostly wait for the network and the disk, so one of each runs at a time. Beside them the modules of
+// later parts are downloaded, so that the compiler never waits for the network.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent, manifestOf, publish, scratch, sweepScratch } from './cache.ts';
@@ -10,7 +11,7 @@ import { logsFolder } from './paths.ts';
 import { impossible } from './possibility.ts';
 import { installPackages, unpackDebian } from './sources/apt.ts';
 import type { Builder } from './sources/context.ts';
-import { buildGo } from './sources/go-module.ts';
+import { buildGo, fetchGo } from './sources/go-module.ts';
 import { buildImage } from './sources/image.ts';
 import { buildRootfs } from './sources/rootfs.ts';
 
@@ -56,7 +57,7 @@ async function buildOne(part: Part, say: (line: string) => void, signal: AbortSi
         rmSync(output, { recursive: true, force: true });
       }
     },
-    () => say(`waiting for ${part.name}: another run is building it`),
+    { signal, onWait: () => say(`waiting for ${part.name}: another run is building it`) },
   );
 }
 
@@ -125,7 +126,13 @@ export async function build(names: readonly string[], options: BuildOptions = {}
       await work(next);
     }
   };
-  await Promise.all([lane('go'), lane('rest')]);
+  const prefetch = async (): Promise<void> => {
+    for (const part of parts.filter((candidate) => candidate.source.from === 'go')) {
+      if (begun.has(part.name) || outcomes.has(part.name) || stop.signal.aborted) continue;
+      await fetchGo(part, stop.signal).catch(() => {}); // the build of the part will say what is wrong
+    }
+  };
+  await Promise.all([lane('go'), lane('rest'), prefetch()]);
   clearTimeout(timer);
   return parts.map((part) => outcomes.get(part.name) as Outcome);
 }

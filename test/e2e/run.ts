@@ -145,4 +145,6 @@ async function main(): Promise<number> {
 // An end by signal must still be an end: the children, in groups of their own, would otherwise go on.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 // Two runs at once would use the same cluster names: the second waits.
-process.exitCode = await withLock('e2e', main, () => say('another e2e run is under way; waiting for it'));
+process.exitCode = await withLock('e2e', main, {
+  onWait: () => say('another e2e run is under way; waiting for it'),
+});

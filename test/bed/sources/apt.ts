@@ -26,7 +26,7 @@ export async function archive(): Promise<string> {
   return own[0];
 }
 
-async function privateApt(suite: string, log: string): Promise<NodeJS.ProcessEnv> {
+async function privateApt(suite: string, { log, signal }: BuildContext): Promise<NodeJS.ProcessEnv> {
   const home = join(bedHome, 'apt', suite);
   mkdirSync(join(home, 'lists', 'partial'), { recursive: true });
   mkdirSync(join(home, 'cache', 'archives', 'partial'), { recursive: true });
@@ -51,7 +51,7 @@ async function privateApt(suite: string, log: string): Promise<NodeJS.ProcessEnv
   const env = { ...process.env, APT_CONFIG: join(home, 'apt.conf') };
   const stamp = join(home, 'updated');
   if (!existsSync(stamp) || Date.now() - statSync(stamp).mtimeMs > listsAreFreshMs) {
-    await run('apt-get', ['update'], { env, log, timeoutMs: 300_000 });
+    await run('apt-get', ['update'], { env, log, signal, timeoutMs: 300_000 });
     writeFileSync(stamp, '');
   }
   return env;
@@ -69,16 +69,16 @@ async function resolve(name: string, prefix: string, env: NodeJS.ProcessEnv): Pr
 }
 
 export async function unpackDebian(context: BuildContext): Promise<void> {
-  const { part, output, log } = context;
+  const { part, output, log, signal } = context;
   if (part.source.from !== 'debian') throw new Error(`${part.name} is not from Debian`);
   const { suite, packages } = part.source;
-  await withLock(`apt-${suite}`, async () => {
-    const env = await privateApt(suite, log);
+  const unpack = async (): Promise<void> => {
+    const env = await privateApt(suite, context);
+    const folder = join(output, '.deb');
+    mkdirSync(folder, { recursive: true });
     for (const [name, prefix] of Object.entries(packages)) {
       const version = await resolve(name, prefix, env);
-      const folder = join(output, '.deb');
-      mkdirSync(folder, { recursive: true });
-      await run('apt-get', ['download', `${name}=${version}`], { cwd: folder, env, log, timeoutMs: 600_000 });
+      await run('apt-get', ['download', `${name}=${version}`], { cwd: folder, env, log, signal, timeoutMs: 600_000 });
       const file = readdirSync(folder).find((entry) => entry.startsWith(`${name}_`));
       if (!file) throw new Error(`apt-get download left no ${name}_*.deb`);
       await run('dpkg-deb', ['-x', join(folder, file), output], { log });
@@ -87,23 +87,28 @@ export async function unpackDebian(context: BuildContext): Promise<void> {
         .digest('hex');
       context.resolved[name] = `${version} sha256:${digest}`;
     }
-    await run('rm', ['-rf', join(output, '.deb')]);
-  });
+    await run('rm', ['-rf', folder]);
+  };
+  await withLock(`apt-${suite}`, unpack, { signal });
 }
 
-export async function installPackages(context: BuildContext): Promise<void> {
-  const { part, log } = context;
+export async function installPackages({ part, log, signal }: BuildContext): Promise<void> {
   if (part.source.from !== 'apt') throw new Error(`${part.name} is not from apt`);
-  const packages = part.source.packages;
+  const { packages } = part.source;
   // A package's service must not start by itself: the bed starts what it needs, on ports of its own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const install = ['install', '-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300', ...packages];
-  await withLock('apt-system', async () => {
-    try {
-      await run('apt-get', install, { env, log, timeoutMs: 900_000 });
-    } catch {
-      await run('apt-get', ['update'], { env, log, timeoutMs: 300_000 });
-      await run('apt-get', install, { env, log, timeoutMs: 900_000 });
-    }
-  });
+  const options = ['-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300'];
+  const apt = (...args: string[]): Promise<string> =>
+    run('apt-get', [...options, ...args], { env, log, signal, timeoutMs: 900_000 });
+  const download = (): Promise<string> => apt('install', '--download-only', ...packages);
+  const install = async (): Promise<void> => {
+    await download().catch(async () => {
+      await apt('update');
+      await download();
+    });
+    // From here on the clock does not stop it: half an installation is worse than a late one. An earlier one may have been killed.
+    await run('dpkg', ['--configure', '-a'], { env, log, timeoutMs: 600_000 });
+    await run('apt-get', [...options, 'install', ...packages], { env, log, timeoutMs: 600_000 });
+  };
+  await withLock('apt-system', install, { signal });
 }

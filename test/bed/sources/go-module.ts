@@ -3,9 +3,9 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { scratch } from '../cache.ts';
-import type { GoSource } from '../part.ts';
+import type { GoSource, Part } from '../part.ts';
 import { modulesFolder } from '../paths.ts';
-import { run } from '../process.ts';
+import { run, tryRun } from '../process.ts';
 import type { BuildContext } from './context.ts';
 
 function goEnvironment(source: GoSource): NodeJS.ProcessEnv {
@@ -20,24 +20,41 @@ function goEnvironment(source: GoSource): NodeJS.ProcessEnv {
   };
 }
 
+interface GoCall {
+  readonly pinned: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal | undefined;
+  readonly log?: string;
+}
+
 /** The verified folder of a pinned module in the module cache. */
-async function moduleFolder(pinned: string, module: string, env: NodeJS.ProcessEnv, log: string): Promise<string> {
-  const answer = await run('go', ['mod', 'download', '-json', module], { cwd: pinned, env, log, timeoutMs: 600_000 });
+async function moduleFolder(module: string, { pinned, ...call }: GoCall): Promise<string> {
+  const answer = await run('go', ['mod', 'download', '-json', module], { ...call, cwd: pinned, timeoutMs: 600_000 });
   return (JSON.parse(answer) as { Dir: string }).Dir;
 }
 
-async function copiedModule(
-  source: GoSource & { copyOf: string },
-  pinned: string,
-  env: NodeJS.ProcessEnv,
-  log: string,
-): Promise<string> {
-  const original = await moduleFolder(pinned, source.copyOf, env, log);
+async function copiedModule(source: GoSource & { copyOf: string }, call: GoCall): Promise<string> {
+  const original = await moduleFolder(source.copyOf, call);
   const copy = join(scratch(source.folder), 'source');
   await run('cp', ['-r', '--no-preserve=mode', original, copy]);
   for (const [from, to] of Object.entries(source.overlay ?? {}))
     cpSync(join(copy, from), join(copy, to), { recursive: true });
   return copy;
+}
+
+const tagsOf = (source: GoSource): string[] => (source.tags ? ['-tags', source.tags.join(' ')] : []);
+const gentle = (): number => Number(process.env.BED_NICE ?? 10);
+
+/** Downloads what the build of a part will ask for, while another one is compiled. What fails here is said by the build. */
+export async function fetchGo(part: Part, signal: AbortSignal): Promise<void> {
+  if (part.source.from !== 'go') return;
+  const { source } = part;
+  const call = { env: goEnvironment(source), pinned: join(modulesFolder, source.folder), signal };
+  const cwd = source.copyOf ? await moduleFolder(source.copyOf, call) : call.pinned;
+  const mains = Object.values({ ...source.programs, ...source.testPrograms });
+  // Only what these programs import, not all that go.mod names.
+  const list = ['list', '-mod=readonly', '-e', '-deps', ...tagsOf(source), '-f', '{{""}}', ...mains];
+  await tryRun('go', list, { cwd, env: call.env, signal, nice: gentle() });
 }
 
 /** What Go calls the program of a package if it is not told: the last part of the path that is no version. */
@@ -61,15 +78,14 @@ export async function buildGo(context: BuildContext): Promise<void> {
   const source = part.source;
   const env = goEnvironment(source);
   const pinned = join(modulesFolder, source.folder);
-  const cwd = source.copyOf ? await copiedModule({ ...source, copyOf: source.copyOf }, pinned, env, log) : pinned;
+  const call = { pinned, env, log, signal };
+  const cwd = source.copyOf ? await copiedModule({ ...source, copyOf: source.copyOf }, call) : pinned;
   const goVersion = (await run('go', ['env', 'GOVERSION'], { env })).trim();
   const ldflags = ['-s', '-w', ...(source.ldflags ?? [])].join(' ').replaceAll('$GOVERSION', goVersion);
   mkdirSync(join(output, 'bin'), { recursive: true });
-  const tags = source.tags ? ['-tags', source.tags.join(' ')] : [];
   // A copy is built with the go.sum that came in its own verified zip; vendoring folders are not published.
-  const flags = ['-mod=readonly', '-trimpath', ...tags, '-ldflags', ldflags];
-  const go = (...args: string[]): Promise<string> =>
-    run('go', args, { cwd, env, log, signal, nice: Number(process.env.BED_NICE ?? 10) });
+  const flags = ['-mod=readonly', '-trimpath', ...tagsOf(source), '-ldflags', ldflags];
+  const go = (...args: string[]): Promise<string> => run('go', args, { cwd, env, log, signal, nice: gentle() });
   const programs = join(output, 'bin');
   for (const group of groups(source.programs)) {
     const wanted = [...group.values()];
@@ -83,7 +99,7 @@ export async function buildGo(context: BuildContext): Promise<void> {
   for (const [name, main] of Object.entries(source.testPrograms ?? {}))
     await go('test', '-c', '-vet=off', ...flags, '-o', join(programs, name), main);
   if (source.keep) {
-    const original = await moduleFolder(pinned, source.keep.of, env, log);
+    const original = await moduleFolder(source.keep.of, call);
     for (const folder of source.keep.folders) {
       mkdirSync(join(output, 'keep', folder, '..'), { recursive: true });
       await run('cp', ['-r', '--no-preserve=mode', join(original, folder), join(output, 'keep', folder)]);
