@@ -9,6 +9,8 @@ export interface Config {
   /** Address and port of the embedded API server; port 0 means any free one. */
   host: string;
   port: number;
+  /** Port of the pages of workspaces, at the same address. */
+  webPort: number;
   logLevel: LogLevel;
   /** `full`: an acknowledged write also survives a power cut; slower. */
   durability: 'normal' | 'full';
@@ -20,12 +22,15 @@ const DURABILITIES = ['normal', 'full'] as const;
 
 /** Next to the usual 6443, so that a real cluster on this machine keeps its port. */
 export const DEFAULT_PORT = 7443;
+const DEFAULT_WEB_PORT = 7480;
 
 export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}): Config {
   return {
     home: resolve(flags.home ?? env.ROOKERY_HOME ?? join(homedir(), '.rookery')),
     host: flags.host ?? env.ROOKERY_HOST ?? '127.0.0.1',
     port: flags.port ?? port(env.ROOKERY_PORT),
+    webPort:
+      flags.webPort ?? (env.ROOKERY_WEB_PORT ? parsePort(env.ROOKERY_WEB_PORT, 'ROOKERY_WEB_PORT') : DEFAULT_WEB_PORT),
     logLevel: flags.logLevel ?? oneOf('ROOKERY_LOG_LEVEL', LOG_LEVELS, env.ROOKERY_LOG_LEVEL, 'warn'),
     durability: flags.durability ?? oneOf('ROOKERY_DURABILITY', DURABILITIES, env.ROOKERY_DURABILITY, 'normal'),
   };

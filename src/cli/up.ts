@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
 import { clusters } from '../api/resources.ts';
 import { type Config, loadConfig } from '../config.ts';
-import { ControlPlane } from '../embedded/control-plane.ts';
+import { ControlPlane, type ControlPlaneOptions } from '../embedded/control-plane.ts';
 import { Home } from '../embedded/home.ts';
 import { claimHome, readState, removeState, type State, writeServing, writeStopping } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
@@ -70,7 +70,9 @@ async function serve(
   const log = process.stderr.isTTY
     ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
     : jsonLogger({ level: config.logLevel });
-  const plane = await ControlPlane.start({ config, log, metrics: createMetrics() });
+  const terminals: ControlPlaneOptions['terminals'] = async (parts) =>
+    (await import('../http/index.ts')).serveWorkspaces({ ...parts, address: config.host, port: config.webPort, log });
+  const plane = await ControlPlane.start({ config, log, metrics: createMetrics(), terminals });
   try {
     await refreshKubeconfigs(plane, home);
     const demo = options.demo ? await Promise.race([stopped, ensureDemo(plane, home)]) : undefined;

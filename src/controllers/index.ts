@@ -4,6 +4,7 @@ import type { Provisioner } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
 import { type CoreMode, coreControllers } from './core/index.ts';
 import { provisionedClusterController } from './provisioned-cluster.ts';
+import { type WorkspaceParts, workspaceControllers } from './workspace/index.ts';
 
 export interface ControllerParts {
   store: ObjectStore;
@@ -12,10 +13,15 @@ export interface ControllerParts {
   open?(way: ClusterWay): Promise<Provisioner<any>>;
   /** Whether our Cluster API core drives the providers. Default `auto`: not where upstream's is installed. */
   core?: CoreMode;
+  /** What workspaces are made with; absent where they are left to somebody else. */
+  workspaces?: WorkspaceParts;
 }
 
-export function addControllers(manager: Manager, { store, open, core }: ControllerParts): void {
+export function addControllers(manager: Manager, { store, open, core, workspaces }: ControllerParts): void {
   coreControllers(manager, { store, mode: core });
+  for (const each of workspaces ? workspaceControllers(store, manager.informers, workspaces) : []) {
+    manager.addController(each);
+  }
   if (!open) return;
   for (const way of clusterWays) {
     manager.addController(provisionedClusterController(store, manager.informers, way, () => open(way)));

@@ -6,7 +6,8 @@ import { type Clusters, LOOPBACK, ROOT } from '../apiserver/index.ts';
 import { type Clock, type Random, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { addControllers } from '../controllers/index.ts';
-import { Manager } from '../kube/index.ts';
+import { Manager, type ObjectStore } from '../kube/index.ts';
+import type { Provisioner } from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -17,6 +18,7 @@ import type { Home } from './home.ts';
 import { InProcessStore } from './in-process-store.ts';
 import { installCrds } from './install-crds.ts';
 import { TenantHost } from './tenant-host.ts';
+import { type Terminals, WorkspaceHost } from './workspace-host.ts';
 
 export interface ControlPlaneOptions {
   config: Config;
@@ -26,6 +28,17 @@ export interface ControlPlaneOptions {
   metrics?: Metrics;
   /** How programs outside are run. */
   processes?: Processes;
+  /** Serves the terminals of workspaces; without it they have none. */
+  terminals?(parts: { store: ObjectStore; host: WorkspaceHost; home: Home }): Promise<Terminals>;
+}
+
+interface PlaneParts {
+  server: EmbeddedServer;
+  store: InProcessStore;
+  host: WorkspaceHost;
+  // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
+  open(way: ClusterWay): Promise<Provisioner<any>>;
+  terminals: Terminals | undefined;
 }
 
 export class ControlPlane {
@@ -35,14 +48,16 @@ export class ControlPlane {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
-  private constructor(server: EmbeddedServer, options: ControlPlaneOptions) {
+  readonly #terminals: Terminals | undefined;
+
+  private constructor(parts: PlaneParts, options: ControlPlaneOptions) {
+    const { server, store, host, open, terminals } = parts;
     this.#server = server;
-    this.store = new InProcessStore({ cluster: () => server.cluster(ROOT), identity: LOOPBACK });
-    const { clock = systemClock, random, log, metrics, processes = systemProcesses() } = options;
-    const manager = new Manager({ store: this.store, clock, random, log, metrics });
-    const tenants = new TenantHost(server);
-    const open = (way: ClusterWay) => way.open({ processes, clock, folder: this.home.provisioner(way.name), tenants });
-    addControllers(manager, { store: this.store, open });
+    this.store = store;
+    this.#terminals = terminals;
+    const { clock = systemClock, random, log, metrics } = options;
+    const manager = new Manager({ store, clock, random, log, metrics });
+    addControllers(manager, { store, open, workspaces: host.parts(terminals) });
     this.#running = manager.run(this.#stop.signal);
     // Reported by close(); until then a failed controller must not take the API down with it.
     this.#running.catch((error) => log?.error('the controllers stopped', { error: String(error) }));
@@ -50,12 +65,21 @@ export class ControlPlane {
 
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
     const server = await EmbeddedServer.start({ ...options, hasRoot: true });
+    const { home } = server;
+    const { clock = systemClock, processes = systemProcesses() } = options;
+    let terminals: Terminals | undefined;
     try {
       await installCrds(await server.clusters.ensure(ROOT));
-      const plane = new ControlPlane(server, options);
-      await writePrivate(server.home.kubeconfig, await server.kubeconfig(ROOT));
+      const store = new InProcessStore({ cluster: () => server.cluster(ROOT), identity: LOOPBACK });
+      const tenants = new TenantHost(server);
+      const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });
+      const host = new WorkspaceHost({ home, clock, processes, open });
+      terminals = await options.terminals?.({ store, host, home });
+      const plane = new ControlPlane({ server, store, host, open, terminals }, options);
+      await writePrivate(home.kubeconfig, await server.kubeconfig(ROOT));
       return plane;
     } catch (error) {
+      await terminals?.close();
       await server.close();
       throw error;
     }
@@ -87,6 +111,7 @@ export class ControlPlane {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the control plane stops'));
     const [controllers] = await Promise.allSettled([this.#running]);
+    await this.#terminals?.close();
     await this.#server.close();
     if (controllers.status === 'rejected') throw controllers.reason;
   }

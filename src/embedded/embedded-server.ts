@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { ApiError, ApiServer, type Cluster, Clusters, ROOT } from '../apiserver/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { clusterApiAdmission } from '../controllers/core/admission/plugin.ts';
 import { RookeryError } from '../errors.ts';
 import { simulation } from '../provisioners/virtual/simulation/index.ts';
 import { tenantKey } from '../provisioners/virtual/tenants.ts';
@@ -69,6 +70,7 @@ export class EmbeddedServer {
       sealer: (meta, owner) => storeSealer(keyring, meta, owner, random),
       endpoint: () => ({ address, port }),
       loops: [simulation],
+      admission: [clusterApiAdmission],
       gate: (name) => {
         if (records.get(name)?.isSuspended) throw suspended(name);
       },

@@ -46,6 +46,16 @@ export class Home {
     return join(this.path, 'tools');
   }
 
+  /** Home folders of workspaces that are shells on this machine. */
+  get workspaces(): string {
+    return join(this.path, 'workspaces');
+  }
+
+  /** Key of the links into workspaces. */
+  get linkKey(): string {
+    return join(this.path, 'links.key');
+  }
+
   clusterKubeconfig(name: string): string {
     return join(this.path, 'clusters', `${name}.kubeconfig`);
   }

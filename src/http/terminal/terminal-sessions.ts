@@ -8,8 +8,6 @@ const LINGER_MS = 15 * 60_000;
 
 export interface TerminalSessionsOptions {
   clock: Clock;
-  /** Somebody typed in that workspace. */
-  onInput(ref: WorkspaceRef): void;
 }
 
 export class TerminalSessions {
@@ -21,14 +19,12 @@ export class TerminalSessions {
     this.#options = options;
   }
 
-  async open(workload: Workload, ref: WorkspaceRef, size: TerminalSize): Promise<TerminalSession> {
+  async open(workload: Workload, ref: WorkspaceRef, size: TerminalSize, onInput: () => void): Promise<TerminalSession> {
     this.#timers.get(ref.id)?.();
     this.#timers.delete(ref.id);
     const known = await this.#sessions.get(ref.id)?.catch(() => undefined);
     if (known && !known.isOver) return known;
-    const opening = workload
-      .terminal(ref, size)
-      .then((terminal) => new TerminalSession(terminal, () => this.#options.onInput(ref)));
+    const opening = workload.terminal(ref, size).then((terminal) => new TerminalSession(terminal, onInput));
     this.#sessions.set(ref.id, opening);
     return await opening;
   }

@@ -49,7 +49,9 @@ async function attach(
   connection.on('message', (data) => take(data.toString()));
   connection.on('error', (error) => log.debug('a terminal connection broke', { error: String(error) }));
   const { workload, ref } = await access.shell(pass);
-  const session = await sessions.open(workload, ref, size);
+  const touch = () =>
+    void access.touch(pass).catch((error) => log.warn('activity is not written', { error: String(error) }));
+  const session = await sessions.open(workload, ref, size, touch);
   const viewer: Viewer = {
     send(data) {
       if (connection.bufferedAmount > BACKLOG_MAX) return connection.close(CODES.slow, 'too slow');
@@ -73,7 +75,7 @@ async function attach(
   session.attach(viewer);
   if (canType) {
     session.resize(size.columns, size.rows);
-    await access.touch(pass);
+    touch();
   }
   for (const message of early) take(message);
 }

@@ -1,0 +1,74 @@
+/** What workspaces on this machine are made with: its shells, its ways to make clusters, and where their terminals are served. */
+import type { Clock } from '../clock.ts';
+import type { WorkspaceParts } from '../controllers/workspace/index.ts';
+import { RookeryError } from '../errors.ts';
+import type { Provisioner } from '../provisioners/provisioner.ts';
+import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
+import type { Processes } from '../tools/processes.ts';
+import { ProcessWorkload } from '../workloads/process/process-workload.ts';
+import type { Workload } from '../workloads/workload.ts';
+import type { Home } from './home.ts';
+
+export interface Terminals {
+  urlOf(namespace: string, name: string): string;
+  end(id: string): void;
+  close(): Promise<void>;
+}
+
+export interface WorkspaceHostOptions {
+  home: Home;
+  clock: Clock;
+  processes: Processes;
+  // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
+  open(way: ClusterWay): Promise<Provisioner<any>>;
+}
+
+/** Real clusters first. A simulated one is taken only where nobody asked for a real one and none can be had. */
+const AUTO = ['k3d', 'kind'];
+const CHOICE_AGE_MS = 60_000;
+
+export class WorkspaceHost {
+  readonly #options: WorkspaceHostOptions;
+  readonly #process: Workload;
+  #chosen: { way: Promise<ClusterWay>; at: number } | undefined;
+
+  constructor(options: WorkspaceHostOptions) {
+    this.#options = options;
+    const { home, processes } = options;
+    this.#process = new ProcessWorkload({ processes, folder: home.workspaces, hidden: [home.path, '/root'] });
+  }
+
+  workload(name: string): Workload | undefined {
+    return name === this.#process.name ? this.#process : undefined;
+  }
+
+  parts(terminals: Terminals | undefined): WorkspaceParts {
+    return {
+      chooseWay: (wanted) => this.#chooseWay(wanted),
+      chooseWorkload: async () => this.#process,
+      terminalUrl: (namespace, name) => terminals?.urlOf(namespace, name),
+      endTerminal: (id) => terminals?.end(id),
+    };
+  }
+
+  async #chooseWay(wanted: string): Promise<ClusterWay> {
+    if (wanted !== 'auto') return named(wanted);
+    const now = this.#options.clock.now();
+    if (!this.#chosen || now - this.#chosen.at > CHOICE_AGE_MS) this.#chosen = { way: this.#auto(), at: now };
+    return await this.#chosen.way;
+  }
+
+  async #auto(): Promise<ClusterWay> {
+    for (const name of AUTO.filter((each) => clusterWays.some((way) => way.name === each))) {
+      const way = named(name);
+      if ((await (await this.#options.open(way)).probe()).isUsable) return way;
+    }
+    return named('virtual');
+  }
+}
+
+function named(name: string): ClusterWay {
+  const way = clusterWays.find((each) => each.name === name);
+  if (way) return way;
+  throw new RookeryError('workspace.provisioner', `there is no provisioner ${JSON.stringify(name)}`, { class: 'user' });
+}

@@ -1,0 +1,40 @@
+/** Serves the terminals and pages of workspaces. */
+import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
+import type { Home } from '../embedded/home.ts';
+import type { Terminals, WorkspaceHost } from '../embedded/workspace-host.ts';
+import type { ObjectStore } from '../kube/index.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { TerminalSessions } from './terminal/terminal-sessions.ts';
+import { WorkspaceAccess } from './workspace-access.ts';
+import { WorkspaceLinks } from './workspace-links.ts';
+import { WorkspaceServer } from './workspace-server.ts';
+
+export interface ServeWorkspacesOptions {
+  store: ObjectStore;
+  host: WorkspaceHost;
+  home: Home;
+  address: string;
+  port: number;
+  log: Logger;
+  clock?: Clock;
+  random?: Random;
+}
+
+export async function serveWorkspaces(options: ServeWorkspacesOptions): Promise<Terminals> {
+  const { store, host, home, address, port, log, clock = systemClock, random = systemRandom } = options;
+  const links = await WorkspaceLinks.open(home.linkKey, clock, random);
+  const access = new WorkspaceAccess(store, clock, (name) => host.workload(name));
+  const sessions = new TerminalSessions({ clock });
+  const assets = new URL('./page/', import.meta.url);
+  const parts = { links, access, sessions, assets, host: address, clock, log };
+  const server = await WorkspaceServer.start({ ...parts, port }).catch((error: NodeJS.ErrnoException) => {
+    // The page is not worth a control plane that does not start: any free port does.
+    if (error.code !== 'EADDRINUSE') throw error;
+    return WorkspaceServer.start({ ...parts, port: 0 });
+  });
+  return {
+    urlOf: (namespace, name) => server.urlOf({ namespace, name }),
+    end: (id) => sessions.end(id),
+    close: () => server.close(),
+  };
+}
