@@ -34,6 +34,8 @@ export interface ClusterOptions {
   synchronous?: StoreOptions['synchronous'];
   /** Without it certificate requests are kept but never signed. */
   certificates?: ClientCertificates;
+  /** Admission besides the server's own, and before it. */
+  admission?: readonly AdmissionPlugin[];
   /** Started after the server's own loops. */
   loops?: readonly Loop[];
 }
@@ -77,7 +79,7 @@ export class Cluster implements ClusterContext {
     this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous });
     this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
     this.authorizer = new RbacAuthorizer(this.store);
-    this.admission = [...builtinPlugins(), certificateAdmission(this.authorizer)];
+    this.admission = [...(options.admission ?? []), ...builtinPlugins(), certificateAdmission(this.authorizer)];
     const cluster = this;
     this.tokens = new ServiceAccountTokens({
       store: this.store,

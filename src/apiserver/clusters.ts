@@ -28,6 +28,8 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
   sleepAfterMs?: number;
   /** What runs in every cluster but the root, besides the server's own loops. */
   loops?: readonly Loop[];
+  /** Admission of the root cluster besides the server's own. */
+  admission?: ClusterOptions['admission'];
   /** Asked before a cluster is woken; throws when it shall stay asleep. */
   gate?: (name: string) => void;
 }
@@ -149,8 +151,8 @@ export class Clusters {
     if (awake) return awake;
     const { clock, random, serverCa, sealer, synchronous, certificates } = this.#options;
     const file = this.#file(name);
-    const loops = name === ROOT ? undefined : this.#options.loops;
-    const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates, loops });
+    const own = name === ROOT ? { admission: this.#options.admission } : { loops: this.#options.loops };
+    const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates, ...own });
     this.#awake.set(name, cluster);
     for (const listener of this.#openListeners) listener(name);
     return cluster;

@@ -8,6 +8,7 @@
  *   ApiServer     HTTPS in front of them                                           server/
  *   loops         what a control plane does by itself: GC, namespaces, …           loops/
  */
+export type { AdmissionAttributes, AdmissionPlugin } from './admission/admission.ts';
 export { ANONYMOUS, type Identity, LOOPBACK, MASTERS } from './auth/identity.ts';
 export { issueToken } from './auth/token-request.ts';
 export { Cluster, type ClusterOptions } from './cluster.ts';
@@ -24,6 +25,6 @@ export type { Operations } from './operations.ts';
 export type { Resource } from './resource.ts';
 export { readList, waitFor } from './server/list.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
-export { ApiError, badRequest, expired, unknownPath } from './status.ts';
+export { ApiError, badRequest, expired, type FieldError, field, invalid, unknownPath } from './status.ts';
 export { type ChangeEvent, CompactedError, type Sealer, type Store } from './store/store.ts';
 export { VERSION } from './version.ts';

@@ -31,11 +31,26 @@ export const suites: readonly Suite[] = [
   },
   { name: 'kubeadm', about: 'kubeadm on two machines: network, DNS, volume', parts: ['node-image'] },
   { name: 'k3s', about: 'k3s in a container', parts: ['k3s-image', 'kubernetes'] },
+  {
+    name: 'provisioner-k3s',
+    about: 'Rookery and k3s on machines: over SSH by systemd, as local root without; kill -9, nothing left',
+    parts: ['k3s-image', 'kubernetes'],
+  },
   { name: 'k3d', about: 'k3d: server and agent, stop and start', parts: ['k3d-cli', 'k3s-image', 'kubernetes'] },
+  {
+    name: 'provisioner-k3d',
+    about: 'Rookery and k3d: the suite of all provisioners, K3dCluster, kill -9 again and again, nothing left',
+    parts: ['k3d-cli', 'k3s-image', 'kubernetes'],
+  },
   {
     name: 'cluster-api',
     about: 'upstream Cluster API core on a bare API server',
     parts: ['cluster-api', 'kubernetes', 'etcd'],
+  },
+  {
+    name: 'upstream-core',
+    about: 'upstream Cluster API core drives VirtualCluster, KINDCluster and K3dCluster; two managers, kill -9, pause',
+    parts: ['cluster-api', 'kubernetes', 'etcd', 'kind-cli', 'node-image', 'k3d-cli', 'k3s-image'],
   },
   {
     name: 'capi-core',

@@ -36,6 +36,8 @@ export interface TestServerOptions {
   clock?: Clock;
   /** What runs in tenants besides the server's own loops. */
   loops?: ClustersOptions['loops'];
+  /** Admission of the root cluster. */
+  admission?: ClustersOptions['admission'];
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -55,6 +57,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     endpoint: () => ({ address: '192.0.2.1', port }),
     sleepAfterMs: options.sleepAfterMs,
     loops: options.loops,
+    admission: options.admission,
   });
   const server = new ApiServer({
     clusters,

@@ -23,6 +23,15 @@ export function machinesUpToDate(type: string, machines: KubeObject[], clock: Cl
   return aggregated(judged, { from: 'UpToDate', to: type, reasons });
 }
 
+/** When machines that are too young to be judged will be old enough; undefined when there is none. */
+export function nextJudgement(machines: KubeObject[], clock: Clock): number | undefined {
+  const waits = machines
+    .filter((machine) => !hasCondition(machine, 'UpToDate'))
+    .map((machine) => createdAt(machine) + YOUNG_MS + 1000 - clock.now())
+    .filter((ms) => ms > 0);
+  return waits.length > 0 ? Math.max(...waits) : undefined;
+}
+
 /** Found unhealthy by a health check. */
 export function isUnhealthy(machine: KubeObject): boolean {
   return hasCondition(machine, 'HealthCheckSucceeded', 'False');

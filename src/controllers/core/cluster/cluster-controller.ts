@@ -19,6 +19,7 @@ import {
 import { listOfCluster, ofCluster } from '../caches.ts';
 import { type Core, runPhases } from '../core.ts';
 import { FINALIZER } from '../names.ts';
+import { nextJudgement } from '../pool-conditions.ts';
 import { isProbedByProvider, setClusterStatus } from './cluster-conditions.ts';
 import { reconcileDelete } from './cluster-deletion.ts';
 import { reconcileKubeconfig } from './cluster-kubeconfig.ts';
@@ -77,7 +78,8 @@ export function clusterController(core: Core): ControllerOptions {
       if (!failure) draft.status.observedGeneration = cluster.metadata.generation;
       await helper.patch(draft, signal);
       if (failure) throw failure;
-      return waitsForCa ? requeueAfter(NO_CA_RETRY_MS) : undefined;
+      const again = waitsForCa ? NO_CA_RETRY_MS : nextJudgement(scope.descendants?.machines ?? [], clock);
+      return again === undefined ? undefined : requeueAfter(again);
     },
   };
 }

@@ -6,6 +6,11 @@ import { LABEL } from '../names.ts';
 import type { Reference } from '../provider-kinds.ts';
 import { type ClusterScope, hasEndpoint } from './cluster-scope.ts';
 
+interface FailureDomain {
+  name: string;
+  controlPlane?: boolean;
+}
+
 export async function reconcileInfrastructure(scope: ClusterScope): Promise<void> {
   const { draft, cluster } = scope;
   const reference: Reference | undefined = cluster.spec?.infrastructureRef;
@@ -23,8 +28,10 @@ export async function reconcileInfrastructure(scope: ClusterScope): Promise<void
   // What has been reached once never goes back.
   if (!object.status?.initialization?.provisioned && !initialization.infrastructureProvisioned) return;
   takeEndpoint(draft, object);
-  if (object.status?.failureDomains?.length) draft.status.failureDomains = object.status.failureDomains;
-  else delete draft.status.failureDomains;
+  const domains: FailureDomain[] = object.status?.failureDomains ?? [];
+  if (domains.length > 0) {
+    draft.status.failureDomains = domains.map((domain) => ({ ...domain, controlPlane: domain.controlPlane ?? false }));
+  } else delete draft.status.failureDomains;
   initialization.infrastructureProvisioned = true;
 }
 

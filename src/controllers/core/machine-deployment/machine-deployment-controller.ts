@@ -19,6 +19,7 @@ import { Applied } from '../applied.ts';
 import { ofCluster } from '../caches.ts';
 import { type Core, clusterOf, runPhases } from '../core.ts';
 import { FINALIZER, LABEL } from '../names.ts';
+import { nextJudgement } from '../pool-conditions.ts';
 import type { Reference } from '../provider-kinds.ts';
 import { ownedTemplate } from '../templates.ts';
 import { setDeploymentStatus } from './machine-deployment-conditions.ts';
@@ -79,8 +80,9 @@ export function machineDeploymentController(core: Core): ControllerOptions {
       if (!failure) draft.status.observedGeneration = deployment.metadata.generation;
       await helper.patch(draft, signal);
       if (failure) throw failure;
-      const next = nextRollout(draft, clock.now());
-      return next === undefined || isDeleting(draft) ? undefined : requeueAfter(next);
+      const times = [nextRollout(draft, clock.now()), nextJudgement(scope.machines, clock)];
+      const again = Math.min(...times.filter((ms) => ms !== undefined));
+      return Number.isFinite(again) && !isDeleting(draft) ? requeueAfter(again) : undefined;
     },
   };
 }

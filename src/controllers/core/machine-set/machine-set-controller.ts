@@ -12,6 +12,7 @@ import {
   isPaused,
   keyOf,
   PatchHelper,
+  requeueAfter,
   setPaused,
   TerminalError,
   withOwner,
@@ -20,6 +21,7 @@ import { Applied } from '../applied.ts';
 import { ofCluster } from '../caches.ts';
 import { type Core, clusterOf, runPhases } from '../core.ts';
 import { ANNOTATION, FINALIZER, LABEL } from '../names.ts';
+import { nextJudgement } from '../pool-conditions.ts';
 import type { Reference } from '../provider-kinds.ts';
 import { ownedTemplate } from '../templates.ts';
 import { setMachineSetStatus } from './machine-set-conditions.ts';
@@ -93,6 +95,8 @@ export function machineSetController(core: Core): ControllerOptions {
       if (!failure) draft.status.observedGeneration = set.metadata.generation;
       await helper.patch(draft, signal);
       if (failure) throw failure;
+      const again = nextJudgement(scope.machines ?? [], clock);
+      return again === undefined ? undefined : requeueAfter(again);
     },
   };
 }

@@ -1,0 +1,53 @@
+// The unmodified upstream core on a real kube-apiserver lives the story of test/conformance/cluster-api, with a virtual
+// cluster of ours as workload cluster. What it says of every object is what our core has to say: the record that
+// test/integration/capi-core.test.ts compares with. RECORD=1 writes it anew.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
+import { simulation } from '../../src/provisioners/virtual/simulation/index.ts';
+import { acquire, type Lease } from '../bed/services/service.ts';
+import { installFooKinds, Scenario } from '../conformance/cluster-api/scenario.ts';
+import { virtualWorkload } from '../conformance/cluster-api/workload.ts';
+import { startServer, type TestServer } from '../harness/server.ts';
+
+const RECORD = new URL('../conformance/cluster-api/upstream.json', import.meta.url);
+
+describe('upstream’s core and a provider it does not know', () => {
+  const stop = new AbortController();
+  let bed: Lease;
+  let server: TestServer;
+  let management: RemoteStore;
+  let scenario: Scenario;
+  let running: Promise<void>;
+
+  beforeAll(async () => {
+    bed = await acquire('cluster-api');
+    management = new RemoteStore({ connection: await loadKubeconfig({ file: bed.env.KUBECONFIG as string }) });
+    await installFooKinds(management);
+    server = await startServer({ loops: [simulation] });
+    const workload = await virtualWorkload(server);
+    scenario = new Scenario({ management, workload, namespace: 'default', patienceMs: 240_000 });
+    running = scenario.providers.run(stop.signal);
+  });
+
+  afterAll(async () => {
+    stop.abort();
+    await running?.catch(() => {});
+    await management?.close();
+    await server?.close();
+    await bed?.release();
+  });
+
+  const limit = 300_000;
+  test('two workers', () => scenario.create(), limit);
+  test('labels come and go', () => scenario.relabel(), limit);
+  test('a rollout', () => scenario.rollOut(), limit);
+  test('hooks, drain, node', () => scenario.drain(), limit);
+  test('remediation', () => scenario.remediate(), limit);
+  test('pause', () => scenario.pause(), limit);
+  test('deletion in order', () => scenario.delete(), limit);
+  test('says what was recorded', () => {
+    if (process.env.RECORD) writeFileSync(RECORD, `${JSON.stringify(scenario.story, null, 2)}\n`);
+    expect(scenario.story).toEqual(JSON.parse(readFileSync(RECORD, 'utf8')));
+  });
+});
