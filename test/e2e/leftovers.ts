@@ -27,8 +27,7 @@ async function look(): Promise<string[]> {
     .split('\n')
     .map((line) => line.split(' ')[4] ?? '');
   for (const path of mounts)
-    if (path.startsWith(dockerFolder) || path.startsWith(`${runFolder}/docker`) || path.startsWith('/run/docker/'))
-      found.push(`mount ${path}`);
+    if (path.startsWith(dockerFolder) || path.startsWith(`${runFolder}/docker`)) found.push(`mount ${path}`);
   const links = JSON.parse(await run('ip', ['-j', 'link', 'show'])) as { ifname: string }[];
   for (const { ifname } of links)
     if (/^(rookery0|br-[0-9a-f]{12}|veth)/.test(ifname)) found.push(`interface ${ifname}`);

@@ -56,11 +56,6 @@ export async function unmountBelow(folders: readonly string[]): Promise<void> {
     .filter((path) => folders.some((folder) => path === folder || path.startsWith(`${folder}/`)))
     .sort((a, b) => b.length - a.length);
   for (const path of mounts) await tryRun('umount', ['-l', path]);
-  // Named network namespaces of containers are mounts under /run.
-  const spaces = '/run/docker/netns';
-  if (existsSync(spaces))
-    for (const name of readdirSync(spaces))
-      if (folders.length > 0 && name !== 'default') await tryRun('umount', ['-l', join(spaces, name)]);
 }
 
 /** The bed's bridge and those the engine named after its networks. */
