@@ -4,7 +4,7 @@ import type { Tenants } from './tenants.ts';
 import { VirtualProvisioner } from './virtual-provisioner.ts';
 
 const ref = { id: 'uid', name: 'dev', spec: {} };
-const request = { ...ref, resolved: { image: 'simulated' }, initialized: false };
+const request = { ...ref, resolved: { image: 'rookery' }, initialized: false };
 
 /** A disk that is full, and nothing else. */
 const fullDisk = {
@@ -16,7 +16,7 @@ const fullDisk = {
 
 it.each(['1.35', 'v1.35', 'v1.35.8', undefined])('has Kubernetes %s', async (kubernetesVersion) => {
   const resolved = await new VirtualProvisioner().resolve({ ...ref, spec: { kubernetesVersion } });
-  expect(resolved).toEqual({ version: 'v1.35.8', image: 'simulated' });
+  expect(resolved).toEqual({ version: 'v1.35.8', image: 'rookery' });
 });
 
 it.each(['1.34', 'v1.35.7', '1.36'])('refuses Kubernetes %s and says which one there is', async (kubernetesVersion) => {

@@ -54,7 +54,7 @@ export class VirtualProvisioner implements Provisioner<VirtualSpec> {
         },
       );
     }
-    return { version: KUBERNETES_VERSION, image: 'simulated' };
+    return { version: KUBERNETES_VERSION, image: 'rookery' };
   }
 
   async ensure(request: ClusterRequest<VirtualSpec>): Promise<Progress> {

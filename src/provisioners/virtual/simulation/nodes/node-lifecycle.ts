@@ -1,13 +1,13 @@
 /**
  * Nodes come up, are given a range of addresses, and carry the taints that their state calls for. No heartbeat is
- * written: a simulated node is what its conditions say, until someone changes them (`kubectl patch node … --subresource
- * =status` is how to make one fail).
+ * written: a simulated node is what its conditions say, until someone breaks it (`fault.ts`) or changes them by hand.
  */
 import type { KubeObject } from '../../../../api/object.ts';
 import { equal } from '../../../../apiserver/json.ts';
 import { type Controller, itself } from '../controller.ts';
 import { conditionOf, isDeleting, NODES, PODS, type PodCondition } from '../pod.ts';
 import type { World } from '../world.ts';
+import { FAULT_WORDS, faulted } from './fault.ts';
 import { blockOf, isNodeReady, isSimulated, nodeStatus, podCidr } from './simulated-node.ts';
 
 interface Taint {
@@ -47,6 +47,7 @@ export const nodeLifecycle: Controller = {
         node = await world.updateStatus(NODES, node, nodeStatus(node, block, world.timestamp), 'kubelet');
         say(world, node, 'RegisteredNode', `Node ${name} event: Registered Node ${name} in Controller`);
       }
+      node = await fail(world, node);
     }
     const taints = wantedTaints(node, world.timestamp);
     if (!equal(taints, node.spec?.taints ?? [])) {
@@ -58,6 +59,29 @@ export const nodeLifecycle: Controller = {
     if (!isNodeReady(node)) await markPods(world, node);
   },
 };
+
+async function fail(world: World, node: KubeObject): Promise<KubeObject> {
+  const { conditions, changed, unknown } = faulted(node, world.timestamp);
+  const { name } = node.metadata;
+  if (unknown.length) {
+    const message = `${unknown.join(', ')}: no such fault; there are ${FAULT_WORDS}`;
+    world.recorder.record({
+      about: node,
+      type: 'Warning',
+      reason: 'UnknownFault',
+      message,
+      component: 'node-controller',
+    });
+  }
+  if (!changed) return node;
+  const was = isNodeReady(node);
+  const failed = await world.updateStatus(NODES, node, { ...node.status, conditions }, 'kubelet');
+  if (was !== isNodeReady(failed)) {
+    const state = was ? 'NodeNotReady' : 'NodeReady';
+    say(world, failed, state, `Node ${name} status is now: ${state}`);
+  }
+  return failed;
+}
 
 function nextBlock(world: World): number {
   let last = -1;

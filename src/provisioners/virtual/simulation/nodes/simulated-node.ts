@@ -16,6 +16,12 @@ const CONDITIONS: [string, string, string, string][] = [
   ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
 ];
 
+/** What a kubelet says when all is well. */
+export function healthyConditions(timestamp: string) {
+  const times = { lastHeartbeatTime: timestamp, lastTransitionTime: timestamp };
+  return CONDITIONS.map(([type, status, reason, message]) => ({ type, status, ...times, reason, message }));
+}
+
 export function isSimulated({ metadata }: KubeObject): boolean {
   return metadata.labels?.[FIDELITY] === 'simulated' || metadata.annotations?.[KWOK] === 'fake';
 }
@@ -52,10 +58,7 @@ export function nodeStatus(node: KubeObject, block: number, timestamp: string): 
   const capacity = { ...CAPACITY, ...status.capacity };
   const name = node.metadata.name ?? '';
   const known = new Map((status.conditions ?? []).map((c: { type: string }) => [c.type, c]));
-  const conditions = CONDITIONS.map(([type, value, reason, message]) => {
-    const times = { lastHeartbeatTime: timestamp, lastTransitionTime: timestamp };
-    return known.get(type) ?? { type, status: value, ...times, reason, message };
-  });
+  const conditions = healthyConditions(timestamp).map((healthy) => known.get(healthy.type) ?? healthy);
   const others = (status.conditions ?? []).filter(
     (c: { type: string }) => !CONDITIONS.some(([type]) => type === c.type),
   );

@@ -4,6 +4,7 @@ import { isDeleting, isFinished, PODS } from '../pod.ts';
 import type { World } from '../world.ts';
 import { together } from './batches.ts';
 import { INDEX, indexOf } from './job-indexes.ts';
+import { FAILURES, failureOf } from './job-policies.ts';
 import { podFrom } from './pod-template.ts';
 
 export const TRACKING = 'batch.kubernetes.io/job-tracking';
@@ -14,6 +15,8 @@ export interface Tally {
   uncounted: { succeeded: string[]; failed: string[] };
   /** Indexes of pods counted as succeeded in this step. */
   indexes: number[];
+  /** Failed pods that the Job's policy does not count. */
+  ignored: string[];
 }
 
 export function isIndexed({ spec }: KubeObject): boolean {
@@ -40,6 +43,7 @@ export function tally(job: KubeObject, pods: KubeObject[]): Tally {
     failed: status.failed ?? 0,
     uncounted: { succeeded: [], failed: [] },
     indexes: [],
+    ignored: [],
   };
   const named = new Set<string>();
   for (const end of ['succeeded', 'failed'] as const) {
@@ -52,6 +56,10 @@ export function tally(job: KubeObject, pods: KubeObject[]): Tally {
   for (const [uid, pod] of held) {
     const end = endOf(pod);
     if (!end || named.has(uid)) continue;
+    if (end === 'failed' && failureOf(job, pod).action === 'Ignore') {
+      result.ignored.push(uid);
+      continue;
+    }
     result.uncounted[end].push(uid);
     if (end === 'succeeded' && isIndexed(job)) result.indexes.push(indexOf(pod));
   }
@@ -77,13 +85,15 @@ export function isRunning(pod: KubeObject): boolean {
   return !isFinished(pod) && !isDeleting(pod);
 }
 
-export function jobPod(job: KubeObject, index?: number): KubeObject {
+/** `failures`: how often its index has failed, where that is counted. */
+export function jobPod(job: KubeObject, index?: number, failures?: number): KubeObject {
   const { name } = job.metadata;
   const generateName = index === undefined ? `${name}-` : `${name}-${index}-`;
   const pod = podFrom(job.spec.template, job, { generateName });
   pod.metadata.finalizers = [...(pod.metadata.finalizers ?? []), TRACKING];
   if (index === undefined) return pod;
-  pod.metadata.annotations = { ...pod.metadata.annotations, [INDEX]: String(index) };
+  const counted: Record<string, string> = failures === undefined ? {} : { [FAILURES]: String(failures) };
+  pod.metadata.annotations = { ...pod.metadata.annotations, [INDEX]: String(index), ...counted };
   pod.metadata.labels = { ...pod.metadata.labels, [INDEX]: String(index) };
   pod.spec.hostname ??= `${name}-${index}`;
   const variable = {

@@ -7,6 +7,7 @@ import { slowStart, together } from './batches.ts';
 import { claimants, claimPods, selectorOf } from './claim.ts';
 import { indexOf, readIndexes, writeIndexes } from './job-indexes.ts';
 import { isIndexed, isRunning, jobPod, letGo, type Tally, tally } from './job-pods.ts';
+import { countsByIndex, failedIndexes, failureOf, failuresByIndex, metSuccessRule } from './job-policies.ts';
 import { byWorth } from './victims.ts';
 
 export const JOBS = 'batch/jobs';
@@ -42,12 +43,13 @@ export const jobs: Controller = {
     const indexes = readIndexes(job.status?.completedIndexes);
     for (const index of counted.indexes) indexes.add(index);
     const active = pods.filter(isRunning);
-    const verdict = judge(world, job, counted, active, indexes);
+    const failed = failedIndexes(job, pods);
+    const verdict = judge(world, job, pods, counted, indexes, failed);
     const unwanted = verdict || job.spec.suspend ? active : [];
     await together(unwanted, (pod) => world.remove(PODS, pod));
-    const wait = unwanted.length || verdict ? undefined : await balance(world, job, active, counted, indexes, pods);
-    await report(world, namespace, name, counted, indexes, verdict);
-    await letGo(world, pods, [...counted.uncounted.succeeded, ...counted.uncounted.failed]);
+    const wait = unwanted.length || verdict ? undefined : await balance(world, job, pods, counted, indexes, failed);
+    await report(world, namespace, name, { counted, indexes, failed }, verdict);
+    await letGo(world, pods, [...counted.uncounted.succeeded, ...counted.uncounted.failed, ...counted.ignored]);
     const deadline = deadlineIn(world, job);
     const waits = [wait, deadline].filter((ms): ms is number => ms !== undefined && ms > 0);
     if (waits.length) again(Math.min(...waits));
@@ -79,11 +81,18 @@ async function finished(world: World, job: KubeObject, pods: KubeObject[], again
 function judge(
   world: World,
   job: KubeObject,
+  pods: KubeObject[],
   counted: Tally,
-  active: KubeObject[],
   indexes: Set<number>,
+  failedOnes: Set<number>,
 ): Verdict | undefined {
   const { spec } = job;
+  const active = pods.filter(isRunning);
+  for (const pod of spec.podFailurePolicy ? pods : []) {
+    if (pod.status?.phase !== 'Failed') continue;
+    const { action, message } = failureOf(job, pod);
+    if (action === 'FailJob') return { type: 'Failed', reason: 'PodFailurePolicy', message };
+  }
   const succeeded = isIndexed(job) ? indexes.size : counted.succeeded + counted.uncounted.succeeded.length;
   const failed = counted.failed + counted.uncounted.failed.length;
   const restarts =
@@ -94,6 +103,17 @@ function judge(
   }
   if (deadlineIn(world, job) === 0) {
     return { type: 'Failed', reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' };
+  }
+  if (spec.maxFailedIndexes != null && failedOnes.size > spec.maxFailedIndexes) {
+    const message = 'Job has exceeded the specified maximal number of failed indexes';
+    return { type: 'Failed', reason: 'MaxFailedIndexesExceeded', message };
+  }
+  const rule = metSuccessRule(job, indexes);
+  if (rule !== undefined && !spec.suspend) {
+    return { type: 'Complete', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` };
+  }
+  if (failedOnes.size > 0 && failedOnes.size + indexes.size >= spec.completions) {
+    return { type: 'Failed', reason: 'FailedIndexes', message: 'Job has failed indexes' };
   }
   const enough = spec.completions == null ? succeeded > 0 && active.length === 0 : succeeded >= spec.completions;
   if (enough && !spec.suspend) {
@@ -112,27 +132,44 @@ function deadlineIn(world: World, { spec, status }: KubeObject): number | undefi
 async function balance(
   world: World,
   job: KubeObject,
-  active: KubeObject[],
+  pods: KubeObject[],
   counted: Tally,
   indexes: Set<number>,
-  pods: KubeObject[],
+  failedOnes: Set<number>,
 ): Promise<number | undefined> {
   const { spec } = job;
+  const active = pods.filter(isRunning);
   if (spec.suspend) return undefined;
   const succeeded = isIndexed(job) ? indexes.size : counted.succeeded + counted.uncounted.succeeded.length;
   const most = spec.parallelism ?? 1;
   const wanted =
-    spec.completions == null ? (succeeded > 0 ? active.length : most) : Math.min(most, spec.completions - succeeded);
+    spec.completions == null
+      ? succeeded > 0
+        ? active.length
+        : most
+      : Math.min(most, spec.completions - succeeded - failedOnes.size);
   if (active.length > wanted) {
     await together(byWorth(active).slice(0, active.length - wanted), (pod) => world.remove(PODS, pod));
     return undefined;
   }
   if (active.length === wanted) return undefined;
-  const wait = backoffLeft(world, counted, pods);
+  const isCounted = countsByIndex(job);
+  const wait = isCounted ? 0 : backoffLeft(world, counted.failed + counted.uncounted.failed.length, pods);
   if (wait > 0) return wait;
-  const free = isIndexed(job) ? freeIndexes(job, active, indexes) : undefined;
-  const { error } = await slowStart(wanted - active.length, async () => {
-    const pod = await world.create(PODS, jobPod(job, free?.shift()));
+  let free = isIndexed(job) ? freeIndexes(job, active, indexes, failedOnes) : undefined;
+  const failures = failuresByIndex(job, pods);
+  // Each index pauses after its own failures, and holds up no other.
+  const waits = new Map(
+    (isCounted ? (free ?? []) : []).map((index) => [index, backoffLeft(world, failures.get(index) ?? 0, pods, index)]),
+  );
+  free = free?.filter((index) => (waits.get(index) ?? 0) <= 0);
+  const pauses = [...waits.values()].filter((ms) => ms > 0);
+  const pause = pauses.length ? Math.min(...pauses) : undefined;
+  const count = Math.min(wanted - active.length, free?.length ?? Number.POSITIVE_INFINITY);
+  const { error } = await slowStart(count, async () => {
+    const index = free?.shift();
+    const tries = isCounted ? (failures.get(index ?? -1) ?? 0) : undefined;
+    const pod = await world.create(PODS, jobPod(job, index, tries));
     say(world, job, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
   });
   if (error) {
@@ -145,23 +182,24 @@ async function balance(
     );
     return FIRST_BACKOFF_MS;
   }
-  return undefined;
+  return pause;
 }
 
-function freeIndexes(job: KubeObject, active: KubeObject[], done: Set<number>): number[] {
+function freeIndexes(job: KubeObject, active: KubeObject[], done: Set<number>, failed: Set<number>): number[] {
   const taken = new Set(active.map(indexOf));
   const free: number[] = [];
   for (let index = 0; index < job.spec.completions; index++)
-    if (!done.has(index) && !taken.has(index)) free.push(index);
+    if (!done.has(index) && !taken.has(index) && !failed.has(index)) free.push(index);
   return free;
 }
 
-function backoffLeft(world: World, counted: Tally, pods: KubeObject[]): number {
-  const failures = counted.failed + counted.uncounted.failed.length;
+/** Of one index where one is given, else of the whole Job. */
+function backoffLeft(world: World, failures: number, pods: KubeObject[], index?: number): number {
   if (failures === 0) return 0;
   let last = 0;
-  for (const { status } of pods) {
-    if (status?.phase !== 'Failed') continue;
+  for (const pod of pods) {
+    const { status } = pod;
+    if (status?.phase !== 'Failed' || (index !== undefined && indexOf(pod) !== index)) continue;
     for (const { state } of status.containerStatuses ?? [])
       last = Math.max(last, Date.parse(state?.terminated?.finishedAt ?? '') || 0);
   }
@@ -172,8 +210,7 @@ async function report(
   world: World,
   namespace: string,
   name: string,
-  counted: Tally,
-  indexes: Set<number>,
+  { counted, indexes, failed: failedOnes }: { counted: Tally; indexes: Set<number>; failed: Set<number> },
   verdict: Verdict | undefined,
 ) {
   const job = world.cache.get(JOBS, namespace, name);
@@ -197,6 +234,7 @@ async function report(
     terminating: pods.filter((pod) => isDeleting(pod) && !isRunning(pod)).length,
     uncountedTerminatedPods: verdict ? {} : listed(uncounted),
     ...(isIndexed(job) && indexes.size ? { completedIndexes: writeIndexes(indexes) } : {}),
+    ...(countsByIndex(job) ? { failedIndexes: writeIndexes(failedOnes) } : {}),
     ...(suspend ? {} : { startTime: job.status?.startTime ?? now }),
     ...(verdict?.type === 'Complete' ? { completionTime: now } : {}),
     conditions: conditionsOf(job, verdict, now),

@@ -162,6 +162,66 @@ it('removes a Job when its time after the end is over', async () => {
   await cluster.until(() => cluster.get(brief)?.metadata.deletionTimestamp !== undefined || !cluster.get(brief));
 });
 
+const podsOf = (name: string) => cluster.pods.filter(({ metadata }) => metadata.labels?.['job-name'] === name);
+const failing = (exitCode: number) => ({
+  containers: [{ name: 'c', image: 'busybox', command: ['sh', '-c', `exit ${exitCode}`] }],
+});
+
+it('ends a Job at once when its podFailurePolicy says so', async () => {
+  const rules = [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } }];
+  const once = job('once', { podFailurePolicy: { rules } }, failing(42));
+  await cluster.create(once);
+  await cluster.until(() => condition(once, 'Failed'), 'the Job fails');
+  expect(condition(once, 'Failed')).toMatchObject({ reason: 'PodFailurePolicy' });
+  expect(condition(once, 'Failed').message).toMatch(
+    /^Container c for pod default\/once-\w+ failed with exit code 42 matching FailJob rule at index 0$/,
+  );
+  expect(podsOf('once')).toHaveLength(1);
+});
+
+it('does not count failures that a podFailurePolicy ignores', async () => {
+  const rules = [{ action: 'Ignore', onExitCodes: { operator: 'NotIn', values: [1] } }];
+  const patient = job('patient', { backoffLimit: 0, podFailurePolicy: { rules } }, failing(7));
+  await cluster.create(patient);
+  await cluster.until(() => podsOf('patient').length >= 3, 'failed pods are replaced');
+  expect(condition(patient, 'Failed')).toBeUndefined();
+  expect(cluster.get(patient)?.status?.failed).toBeUndefined();
+});
+
+it('gives up an index that fails too often, and goes on with the others', async () => {
+  const indexed = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
+  const some = job('some', { ...indexed, backoffLimitPerIndex: 1 }, failing(1));
+  await cluster.create(some);
+  await cluster.until(() => condition(some, 'Failed'), 'the Job fails');
+  expect(condition(some, 'Failed')).toMatchObject({ reason: 'FailedIndexes', message: 'Job has failed indexes' });
+  expect(cluster.get(some)?.status).toMatchObject({ failedIndexes: '0-2', failed: 6 });
+  const tries = podsOf('some').map(
+    ({ metadata }) => metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'],
+  );
+  expect(tries.sort()).toEqual(['0', '0', '0', '1', '1', '1']);
+});
+
+it('stops when more indexes have failed than a Job can bear', async () => {
+  const indexed = { completionMode: 'Indexed', completions: 5, parallelism: 1 };
+  const few = job('few', { ...indexed, backoffLimitPerIndex: 0, maxFailedIndexes: 1 }, failing(1));
+  await cluster.create(few);
+  await cluster.until(() => condition(few, 'Failed'), 'the Job fails');
+  expect(condition(few, 'Failed').reason).toBe('MaxFailedIndexesExceeded');
+  expect(cluster.get(few)?.status?.failedIndexes).toBe('0,1');
+});
+
+it('calls a Job complete when its successPolicy is met', async () => {
+  const indexed = { completionMode: 'Indexed', completions: 4, parallelism: 1 };
+  const leader = job('leader', { ...indexed, successPolicy: { rules: [{ succeededIndexes: '0,1' }] } });
+  await cluster.create(leader);
+  await cluster.until(() => condition(leader, 'Complete'), 'the Job completes');
+  expect(condition(leader, 'SuccessCriteriaMet')).toMatchObject({
+    reason: 'SuccessPolicy',
+    message: 'Matched rules at index 0',
+  });
+  expect(cluster.get(leader)?.status).toMatchObject({ completedIndexes: '0,1', succeeded: 2 });
+});
+
 it('writes indexes in their short form', () => {
   for (const text of ['', '0', '0,1', '0-2', '1,3-5,7']) expect(writeIndexes(readIndexes(text))).toBe(text);
 });
