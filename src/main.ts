@@ -4,8 +4,12 @@ import { reportFailure } from './cli/failure.ts';
 import { buildProgram } from './cli/program.ts';
 
 const program = buildProgram();
+// A command is over when it says so: the timers it waits on do not keep a process alive by themselves.
+const alive = setInterval(() => {}, 60_000);
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
   process.exitCode = reportFailure(error, program.opts<{ output?: string }>().output);
+} finally {
+  clearInterval(alive);
 }
