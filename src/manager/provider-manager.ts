@@ -44,7 +44,11 @@ const WATCH_FILTER_LABEL = 'cluster.x-k8s.io/watch-filter';
 export async function runProviderManager(options: ProviderManagerOptions, signal: AbortSignal): Promise<void> {
   const { clock = systemClock, random = systemRandom, log = silentLogger, metrics = noMetrics } = options;
   const { store, namespace, watchFilter, leaderElection, processes = systemProcesses() } = options;
-  const core = await prepare(options, log, signal);
+  const core = await prepare(options, log, signal).catch((error) => {
+    if (!signal.aborted) throw error;
+  });
+  // Stopped before it began.
+  if (core === undefined) return;
   const home = new Home(options.home);
   const { advertise, ...address } = options.virtual;
   const config = { home: home.path, ...address };
