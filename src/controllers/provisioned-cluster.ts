@@ -6,6 +6,7 @@ import type { KubeObject } from '../api/object.ts';
 import { clusters } from '../api/resources.ts';
 import {
   type ControllerOptions,
+  exceptStatus,
   type Informers,
   ignoreNotFound,
   isDeleting,
@@ -33,10 +34,13 @@ export function provisionedClusterController<Spec>(
   return {
     name: `${way.name}-cluster`,
     resource: way.resource,
+    filter: exceptStatus,
     owns: [kubeconfigSecrets],
     watches: [
       {
         resource: clusters,
+        // That it is to go is told by whoever deletes its providers: nothing is repaired for that alone.
+        filter: (cluster, old) => exceptStatus(cluster, old) && !(old && isDeleting(cluster) && !isDeleting(old)),
         map: (cluster) => {
           const name = referred(cluster, way);
           return name ? [{ namespace: cluster.metadata.namespace, name }] : [];
