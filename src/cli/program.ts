@@ -6,6 +6,7 @@ import { addClusterCommands } from './cluster-commands.ts';
 import { examples } from './help.ts';
 import { addManagerCommands } from './manager-commands.ts';
 import { checkFormat, OUTPUT_FORMATS } from './output.ts';
+import { addWorkspaceCommands } from './workspace-commands.ts';
 
 export function buildProgram(): Command {
   const program = new Command('rookery')
@@ -29,6 +30,7 @@ export function buildProgram(): Command {
 
   addControlPlane(program);
   addClusterCommands(program);
+  addWorkspaceCommands(program);
   addInsight(program);
   addMachine(program);
   addManagerCommands(program);

@@ -1,0 +1,95 @@
+/** `rookery workshop run`: an author's own workspace, which follows the files. */
+import { watch } from 'node:fs';
+import { userInfo } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KubeObject } from '../api/object.ts';
+import { namespaces, workspaceInstances } from '../api/resources.ts';
+import { systemClock } from '../clock.ts';
+import { RookeryError } from '../errors.ts';
+import { apiVersionOf, isAlreadyExists, type ObjectStore, waitFor } from '../kube/index.ts';
+import { compile } from '../workshop/compile.ts';
+import { connect, type GlobalOptions } from './connect.ts';
+import { Interrupted } from './interrupt.ts';
+import { print } from './output.ts';
+import { sync } from './template.ts';
+import { load } from './workshop.ts';
+import { failed } from './workspace-create.ts';
+import { namespaceOf } from './workspace-lookup.ts';
+import { linkTo } from './workspace-open.ts';
+
+const PATIENCE_MS = 300_000;
+const LINK_MS = 12 * 3_600_000;
+/** Editors write several files at once. */
+const SETTLE_MS = 200;
+
+export async function runWorkshop(options: GlobalOptions & { once?: boolean }, folder: string): Promise<void> {
+  const workshop = await load(folder);
+  const { home, store, signal, isHosted, close } = await connect(options);
+  try {
+    const template = await sync(store, compile(workshop, systemClock));
+    const instance = await ensureInstance(store, template, signal);
+    const link = await linkTo(store, home, instance, 'student', LINK_MS);
+    const name = instance.metadata.name as string;
+    await print(options.output, { workspace: name, link }, () => welcome(name, link, options.once && !isHosted));
+    if (options.once && !isHosted) return;
+    await follow(folder, signal, async () => {
+      await sync(store, compile(await load(folder), systemClock));
+      process.stderr.write('the workspace is up to date with the files\n');
+    });
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+  } finally {
+    await close();
+  }
+}
+
+async function ensureInstance(store: ObjectStore, template: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+  const name = `${template.metadata.name}-author`;
+  const namespace = namespaceOf(name);
+  const orThere = (error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  };
+  await store.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }).catch(orThere);
+  const instance: KubeObject = {
+    apiVersion: apiVersionOf(workspaceInstances),
+    kind: workspaceInstances.kind,
+    metadata: { name, namespace },
+    spec: { templateRef: { name: template.metadata.name }, owner: userInfo().username },
+  };
+  await store.create(workspaceInstances, instance, { fieldManager: 'rookery' }).catch(orThere);
+  const isRunning = (seen: KubeObject | undefined) => {
+    if (seen?.status?.phase === 'Failed') throw failed(seen);
+    return seen?.status?.phase === 'Running';
+  };
+  const wait = { timeoutMs: PATIENCE_MS, signal, what: `workspace ${name} to run` };
+  return (await waitFor(store, workspaceInstances, { namespace, name }, isRunning, wait)) as KubeObject;
+}
+
+/** Until Ctrl-C. What is wrong in the files is told, and the workspace stays as it was. */
+async function follow(folder: string, signal: AbortSignal, update: () => Promise<void>): Promise<void> {
+  let isChanged = false;
+  const watcher = watch(folder, { recursive: true }, () => {
+    isChanged = true;
+  });
+  try {
+    for (;;) {
+      await delay(SETTLE_MS, undefined, { signal });
+      if (!isChanged) continue;
+      isChanged = false;
+      await update().catch((error) => {
+        if (!(error instanceof RookeryError)) throw error;
+        process.stderr.write(`${error.message}\n`);
+      });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    watcher.close();
+  }
+}
+
+function welcome(name: string, link: string, isOnce: boolean | undefined): string {
+  const lines = [`workspace ${name} is running. Open`, '', `  ${link}`, ''];
+  if (!isOnce) lines.push('Files are followed: what you save is there at once. Ctrl-C ends this; the workspace stays:');
+  return [...lines, `  rookery workspace delete ${name}`, ''].join('\n');
+}
