@@ -26,6 +26,8 @@ export interface EmbeddedServerOptions {
   advertise?: string;
   /** False: tenants only. */
   hasRoot: boolean;
+  /** What people call host and port, for hints. Default `--host` and `--port`. */
+  flags?: { host: string; port: string };
   clock?: Clock;
   random?: Random;
   log?: Logger;
@@ -85,7 +87,7 @@ export class EmbeddedServer {
       onError: (error, request) => log.error('request failed', { ...request, error: describe(error) }),
     });
     try {
-      ({ port } = await listen(server, config));
+      ({ port } = await listen(server, config, options.flags));
       const url = advertised ? advertised.origin : `https://${urlHost(config.host)}:${port}`;
       return new EmbeddedServer({ home, url, clusters, server, pki });
     } catch (error) {
@@ -140,26 +142,31 @@ function suspended(tenant: string): ApiError {
 
 type Address = Pick<Config, 'host' | 'port'>;
 
-async function listen(server: ApiServer, address: Address): Promise<{ port: number }> {
+const FLAGS = { host: '--host', port: '--port' };
+
+async function listen(server: ApiServer, address: Address, flags = FLAGS): Promise<{ port: number }> {
   try {
     return await server.listen();
   } catch (error) {
-    throw cannotListen(error as NodeJS.ErrnoException, address);
+    throw cannotListen(error as NodeJS.ErrnoException, address, flags);
   }
 }
 
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: Address): unknown {
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: Address, flags: typeof FLAGS): unknown {
   const user = (message: string, hint: string) =>
     new RookeryError('up.port', message, { class: 'user', hint, cause: error });
   switch (error.code) {
     case 'EADDRINUSE':
-      return user(`port ${port} on ${host} is taken`, 'choose another with --port (0 means any free one)');
+      return user(`port ${port} on ${host} is taken`, `choose another with ${flags.port} (0 means any free one)`);
     case 'EACCES':
-      return user(`port ${port} on ${host} is not for everyone`, 'choose one above 1023 with --port');
+      return user(`port ${port} on ${host} is not for everyone`, `choose one above 1023 with ${flags.port}`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return user(`${host} is no address of this machine`, 'choose another with --host, e.g. 127.0.0.1 or 0.0.0.0');
+      return user(
+        `${host} is no address of this machine`,
+        `choose another with ${flags.host}, e.g. 127.0.0.1 or 0.0.0.0`,
+      );
     default:
       return error;
   }

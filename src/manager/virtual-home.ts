@@ -20,7 +20,8 @@ export class VirtualHome {
 
   /** Answers how to close it. */
   async open(): Promise<() => Promise<void>> {
-    const server = await EmbeddedServer.start({ ...this.#options, hasRoot: false });
+    const flags = { host: '--virtual-host', port: '--virtual-port' };
+    const server = await EmbeddedServer.start({ ...this.#options, hasRoot: false, flags });
     this.#host = new TenantHost(server);
     this.#options.log?.info('virtual clusters are served', { url: server.url, folder: server.home.data });
     return async () => {
