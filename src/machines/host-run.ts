@@ -12,9 +12,10 @@ import type { Host } from './host.ts';
 /** In a session of its own, with nothing of ours open: neither a signal nor the end of a connection reaches it. */
 const START = `set -e; umask 077; cd "$1"; shift; rm -f pid exit exit.new output.log
 cat >script
-launch() { if command -v setsid >/dev/null; then setsid "$@"; else nohup "$@"; fi; }
-launch /bin/sh -c 'echo $$ >"$0/pid"; "$@" >"$0/output.log" 2>&1; echo $? >"$0/exit.new"; mv "$0/exit.new" "$0/exit"' \\
-  "$PWD" /bin/sh "$PWD/script" "$@" </dev/null >/dev/null 2>&1 &`;
+set -- /bin/sh -c 'echo $$ >"$0/pid"; "$@" >"$0/output.log" 2>&1; echo $? >"$0/exit.new"; mv "$0/exit.new" "$0/exit"' \\
+  "$PWD" /bin/sh "$PWD/script" "$@"
+if command -v setsid >/dev/null; then setsid "$@" </dev/null >/dev/null 2>&1 &
+else nohup "$@" </dev/null >/dev/null 2>&1 & fi`;
 
 const READ = `cd "$1" 2>/dev/null && [ -f run.json ] || { echo none; exit 0; }
 alive=no; pid=$(cat pid 2>/dev/null)

@@ -76,11 +76,16 @@ function runToEnd(
     child.stdin.end(options.input ?? '');
     const output = { stdout: '', stderr: '' };
     let isLate = false;
+    // What it started may hold its output open for as long as it likes: nobody waits for that.
+    const giveUp = () => {
+      child.kill('SIGKILL');
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    };
     const timer = setTimeout(() => {
       isLate = true;
-      child.kill('SIGKILL');
+      giveUp();
     }, timeoutMs);
-    const onAbort = () => child.kill('SIGKILL');
+    const onAbort = giveUp;
     signal?.addEventListener('abort', onAbort, { once: true });
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {

@@ -10,6 +10,6 @@ fi
 [ "$4" = restart ] && servers | while read -r pid; do kill "$pid" 2>/dev/null; done
 keeper=$(cat "$home/supervisor.pid" 2>/dev/null)
 if [ -n "$keeper" ] && command_of "$keeper" | grep -qF "$home/supervise"; then exit 0; fi
-launch() { if has setsid; then setsid "$@"; else nohup "$@"; fi; }
 cd /
-launch /bin/sh "$home/supervise" "$home" "$id" "$data" </dev/null >/dev/null 2>&1 &
+set -- /bin/sh "$home/supervise" "$home" "$id" "$data"
+if has setsid; then setsid "$@" </dev/null >/dev/null 2>&1 & else nohup "$@" </dev/null >/dev/null 2>&1 & fi
