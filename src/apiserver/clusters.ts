@@ -2,7 +2,8 @@
  * All clusters of one process, one file each in one folder. They are opened when first asked for and closed again
  * when nobody has used them for a while: a sleeping cluster costs a file and nothing else.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Random } from '../clock.ts';
@@ -178,7 +179,8 @@ export class Clusters {
     }
     const file = this.#file(name);
     const existed = isValid(name) && existsSync(file);
-    if (existed) for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
+    // The file itself goes last: it is what says that there is something to remove.
+    if (existed) for (const suffix of ['-wal', '-shm', '-journal', '']) await rm(file + suffix, { force: true });
     return existed || awake !== undefined;
   }
 

@@ -32,11 +32,11 @@ export class TenantHost implements Tenants {
     const isSame = JSON.stringify(known) === JSON.stringify(wanted);
     if (isSame && clusters.has(name)) return;
     // Intent before effect. An owner that is known only to the tenant itself is not written over: the caller has asked.
-    this.#records.put(name, { ...wanted, madeBy: undefined });
+    await this.#records.put(name, { ...wanted, madeBy: undefined });
     const cluster = await clusters.ensure(name);
     if (cluster.store.meta.get(OWNER) !== owner) cluster.store.meta.set(OWNER, owner);
     await furnish(cluster, { controlPlanes, nodes });
-    this.#records.put(name, wanted);
+    await this.#records.put(name, wanted);
   }
 
   async owner(name: string): Promise<string | undefined> {
@@ -54,7 +54,7 @@ export class TenantHost implements Tenants {
   async suspend(name: string): Promise<void> {
     const record = this.#records.get(name);
     if (!record || !this.isWhole(name)) return;
-    if (!record.isSuspended) this.#records.put(name, { ...record, isSuspended: true });
+    if (!record.isSuspended) await this.#records.put(name, { ...record, isSuspended: true });
     await this.#server.clusters.sleep(name);
   }
 
@@ -74,7 +74,7 @@ export class TenantHost implements Tenants {
   async remove(name: string): Promise<void> {
     await this.#server.clusters.drop(name);
     this.#sleepers.delete(name);
-    this.#records.delete(name);
+    await this.#records.delete(name);
   }
 
   names(): string[] {

@@ -1,5 +1,6 @@
 /** What is known of each tenant without opening it, one small file each: whose it is, how it is made, whether it shall stay asleep. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TenantShape } from '../provisioners/virtual/tenants.ts';
 
@@ -28,15 +29,19 @@ export class TenantRecords {
     }
   }
 
-  put(name: string, record: TenantRecord): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+  async put(name: string, record: TenantRecord): Promise<void> {
     const fresh = `${this.#file(name)}.new`;
-    writeFileSync(fresh, JSON.stringify(record), { mode: 0o600 });
-    renameSync(fresh, this.#file(name));
+    const write = () => writeFile(fresh, JSON.stringify(record), { mode: 0o600 });
+    await write().catch(async (error) => {
+      if (error.code !== 'ENOENT') throw error;
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await write();
+    });
+    await rename(fresh, this.#file(name));
   }
 
-  delete(name: string): void {
-    for (const suffix of ['.new', '']) rmSync(this.#file(name) + suffix, { force: true });
+  async delete(name: string): Promise<void> {
+    for (const suffix of ['.new', '']) await rm(this.#file(name) + suffix, { force: true });
   }
 
   names(): string[] {
