@@ -7,6 +7,7 @@ import { ApiError, ApiServer, type Cluster, Clusters, ROOT } from '../apiserver/
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { clusterApiAdmission } from '../controllers/core/admission/plugin.ts';
+import { workspaceAdmission } from '../controllers/workspace/admission.ts';
 import { RookeryError } from '../errors.ts';
 import { simulation } from '../provisioners/virtual/simulation/index.ts';
 import { tenantKey } from '../provisioners/virtual/tenants.ts';
@@ -72,7 +73,7 @@ export class EmbeddedServer {
       sealer: (meta, owner) => storeSealer(keyring, meta, owner, random),
       endpoint: () => ({ address, port }),
       loops: [simulation],
-      admission: [clusterApiAdmission],
+      admission: [clusterApiAdmission, workspaceAdmission],
       gate: (name) => {
         if (records.get(name)?.isSuspended) throw suspended(name);
       },

@@ -1,0 +1,254 @@
+/** Workspaces on the embedded control plane: objects as people write them, shells that run, pages that only their owner opens. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import type { KubeObject } from '../../src/api/object.ts';
+import { clusters, namespaces, workspaceInstances, workspaceTemplates } from '../../src/api/resources.ts';
+import { systemClock, systemRandom } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
+import { ControlPlane } from '../../src/embedded/control-plane.ts';
+import { serveWorkspaces } from '../../src/http/index.ts';
+import { WorkspaceLinks } from '../../src/http/workspace-links.ts';
+import { getCondition, isNotFound, waitFor, waitForGone } from '../../src/kube/index.ts';
+import { silentLogger } from '../../src/telemetry/log.ts';
+import { compile } from '../../src/workshop/compile.ts';
+import { loadWorkshop, type Workshop } from '../../src/workshop/load.ts';
+import { templateOf } from '../../src/workshop/template.ts';
+
+const EXAMPLE = new URL('../../examples/kubernetes-101', import.meta.url).pathname;
+const home = mkdtempSync(join(tmpdir(), 'rookery-workspaces-'));
+let plane: ControlPlane;
+let base: URL;
+
+beforeAll(async () => {
+  plane = await ControlPlane.start({
+    config: loadConfig({}, { home, port: 0 }),
+    terminals: (parts) => serveWorkspaces({ ...parts, address: '127.0.0.1', port: 0, log: silentLogger }),
+  });
+  const { workshop } = await loadWorkshop(EXAMPLE);
+  const template = templateOf(compile(workshop as Workshop, systemClock));
+  template.spec.defaults.cluster.provisioner = 'virtual';
+  await plane.store.create(workspaceTemplates, template);
+});
+afterAll(async () => {
+  await plane.close();
+  rmSync(home, { recursive: true });
+});
+
+const key = (name: string) => ({ namespace: `ws-${name}`, name });
+const make = async (name: string, spec: object = {}): Promise<KubeObject> => {
+  const { namespace } = key(name);
+  await plane.store
+    .create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    .catch(() => {});
+  return plane.store.create(workspaceInstances, {
+    apiVersion: 'workshop.platform/v1alpha1',
+    kind: 'WorkspaceInstance',
+    metadata: { name, namespace },
+    spec: { templateRef: { name: 'kubernetes-101' }, owner: name, ...spec },
+  });
+};
+const until = async (name: string, wanted: (instance: KubeObject) => boolean): Promise<KubeObject> =>
+  (await waitFor(plane.store, workspaceInstances, key(name), (seen) => seen !== undefined && wanted(seen), {
+    timeoutMs: 20_000,
+  })) as KubeObject;
+const running = (name: string) => until(name, ({ status }) => status?.phase === 'Running');
+const change = (name: string, spec: object) =>
+  plane.store.patch(workspaceInstances, key(name), { type: 'merge', body: { spec } });
+
+const cookieOf = async (name: string, role: 'student' | 'viewer' = 'student'): Promise<string> => {
+  const links = await WorkspaceLinks.open(plane.home.linkKey, systemClock, systemRandom);
+  return `pass=${links.sign({ ...key(name), role }, 60_000)}`;
+};
+const pathOf = (name: string, rest = '') => `/w/${key(name).namespace}/${name}/${rest}`;
+interface Answer {
+  status: number;
+  text: string;
+  headers: Record<string, unknown>;
+}
+const ask = (path: string, options: { method?: string; headers?: Record<string, string>; body?: object } = {}) =>
+  new Promise<Answer>((resolve, reject) => {
+    const { method = 'GET', headers, body } = options;
+    const call = request(new URL(path, base), { method, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text, headers: response.headers }));
+    });
+    call.on('error', reject).end(body ? JSON.stringify(body) : undefined);
+  });
+
+interface Seen {
+  socket: WebSocket;
+  text(): string;
+  closed(): number | undefined;
+}
+const terminal = (name: string, headers: Record<string, string>): Seen => {
+  const socket = new WebSocket(new URL(pathOf(name, 'terminal'), base.href.replace('http', 'ws')), { headers });
+  let text = '';
+  let code: number | undefined;
+  socket.on('message', (data) => {
+    text += data.toString();
+  });
+  socket.on('close', (reason) => {
+    code = reason;
+  });
+  socket.on('error', () => {
+    code ??= 1006;
+  });
+  return { socket, text: () => text, closed: () => code };
+};
+
+it('a workspace has a shell, a cluster of its own and a step', async () => {
+  await make('ada');
+  const instance = await running('ada');
+  base = new URL(instance.status?.accessEndpoints.webTerminal);
+  expect(instance.status).toMatchObject({
+    currentStep: '1-look-around',
+    workload: 'process',
+    clusterRef: { name: 'ada' },
+    stepHistory: [{ step: '1-look-around' }],
+  });
+  expect(instance.status?.expiresAt).toBeDefined();
+  expect((await plane.store.get(clusters, key('ada'))).metadata.ownerReferences?.[0]?.uid).toBe(instance.metadata.uid);
+});
+
+describe('the page', () => {
+  it('opens by a signed link and by nothing else', async () => {
+    const links = await WorkspaceLinks.open(plane.home.linkKey, systemClock, systemRandom);
+    const opened = await ask(`/open?link=${links.sign({ ...key('ada'), role: 'student' }, 60_000)}`);
+    expect(opened.status).toBe(200);
+    expect(String(opened.headers['set-cookie'])).toMatch(/HttpOnly; SameSite=Strict/);
+    const cookie = await cookieOf('ada');
+    expect((await ask(pathOf('ada', 'state'), { headers: { cookie } })).status).toBe(200);
+    await make('eve');
+    await running('eve');
+    const late = links.sign({ ...key('ada'), role: 'student' }, -1);
+    const forged = `${cookie.slice(0, -3)}abc`;
+    for (const wrong of ['', await cookieOf('eve'), `pass=${late}`, forged, 'pass=x.y', 'pass=...']) {
+      const { status } = await ask(pathOf('ada', 'state'), { headers: { cookie: wrong } });
+      expect(status, wrong).toBe(403);
+    }
+    expect((await ask(`/open?link=${late}`)).status).toBe(403);
+    expect((await ask('/w/%2e%2e/%2e%2e/etc/passwd')).status).toBe(404);
+    expect((await ask('/assets/../../main.js')).status).toBe(404);
+  });
+
+  it('refuses pages of other sites, and those who may only look', async () => {
+    const cookie = await cookieOf('ada');
+    const foreign = { cookie, origin: 'http://evil.example' };
+    expect((await ask(pathOf('ada', 'check'), { method: 'POST', headers: foreign })).status).toBe(403);
+    const socket = terminal('ada', foreign);
+    await expect.poll(socket.closed).toBe(1006);
+    const viewer = { cookie: await cookieOf('ada', 'viewer') };
+    expect((await ask(pathOf('ada', 'state'), { headers: viewer })).status).toBe(200);
+    const go = { method: 'POST', headers: viewer, body: { step: '2-deploy' } };
+    expect((await ask(pathOf('ada', 'step'), go)).status).toBe(403);
+  });
+
+  it('keeps the shell when the browser goes away, and lets others watch', async () => {
+    const cookie = await cookieOf('ada');
+    const first = terminal('ada', { cookie });
+    await expect.poll(first.text, { timeout: 10_000 }).toContain('$');
+    first.socket.send('MARK=tre; echo "$MARK"asure; sleep 1; echo aft"er"\r');
+    await expect.poll(first.text, { timeout: 10_000 }).toContain('treasure');
+    first.socket.close();
+    const viewer = terminal('ada', { cookie: await cookieOf('ada', 'viewer') });
+    await expect.poll(viewer.text, { timeout: 10_000 }).toMatch(/treasure[\s\S]*after/);
+    viewer.socket.send('echo never"more"\r');
+    const second = terminal('ada', { cookie });
+    await expect.poll(second.text, { timeout: 10_000 }).toContain('treasure');
+    second.socket.send('echo "$MARK"e\r');
+    await expect.poll(second.text, { timeout: 10_000 }).toContain('tree');
+    expect(viewer.text()).toContain('tree');
+    expect(viewer.text()).not.toContain('nevermore');
+    second.socket.send('exit\r');
+    await expect.poll(second.closed, { timeout: 10_000 }).toBe(4000);
+    viewer.socket.close();
+  });
+
+  it('runs the checks in the workspace, against its own cluster', async () => {
+    const headers = { cookie: await cookieOf('ada') };
+    const check = async () =>
+      JSON.parse((await ask(pathOf('ada', 'check'), { method: 'POST', headers })).text).checks as { passed: boolean }[];
+    expect((await check()).map(({ passed }) => passed)).toEqual([false, false]);
+    const shell = terminal('ada', headers);
+    await expect.poll(shell.text, { timeout: 10_000 }).toContain('$');
+    shell.socket.send(
+      'kubectl create namespace playground; kubectl get nodes -o name | wc -l > ~/nodes.txt; echo do"ne"\r',
+    );
+    await expect.poll(shell.text, { timeout: 20_000 }).toContain('done');
+    expect((await check()).map(({ passed }) => passed)).toEqual([true, true]);
+    const { status } = await plane.store.get(workspaceInstances, key('ada'));
+    expect(status?.stepHistory[0]).toMatchObject({ step: '1-look-around', result: 'Passed' });
+    shell.socket.close();
+  });
+});
+
+it('a step is requested by spec, begins with its manifests and is remembered', async () => {
+  await change('ada', { currentStep: '3-repair' });
+  const moved = await until('ada', ({ status }) => status?.currentStep === '3-repair');
+  expect(moved.status?.stepHistory.map(({ step }: { step: string }) => step)).toEqual(['1-look-around', '3-repair']);
+  const cookie = await cookieOf('ada');
+  const shell = terminal('ada', { cookie });
+  await expect.poll(shell.text, { timeout: 10_000 }).toContain('$');
+  shell.socket.send('kubectl -n shop get deployments\r');
+  await expect.poll(shell.text, { timeout: 20_000 }).toMatch(/shop\s+0\/2/);
+  shell.socket.close();
+});
+
+it('suspends and comes back with what was written', async () => {
+  const folder = join(plane.home.workspaces, String((await running('ada')).metadata.uid), 'home');
+  await change('ada', { suspend: true });
+  await until('ada', ({ status }) => status?.phase === 'Suspended');
+  await change('ada', { suspend: null });
+  await running('ada');
+  expect(readFileSync(join(folder, 'nodes.txt'), 'utf8').trim()).toBe('2');
+});
+
+describe('what is refused when it is written', () => {
+  const refused = async (spec: object): Promise<string> => {
+    const error = await make('mallory', spec).catch((caught: Error) => caught);
+    return error instanceof Error ? error.message : 'accepted';
+  };
+  it.each([
+    [{ currentStep: 'nowhere' }, /spec\.currentStep: Unsupported value: "nowhere": supported values: "1-look-around"/],
+    [{ overrides: { cluster: { mode: 'none' } } }, /spec\.overrides\.cluster\.mode: Forbidden: the template/],
+    [{ overrides: { lifecycle: { ttl: 'soon' } } }, /spec\.overrides\.lifecycle\.ttl/],
+    [{ overrides: { lifecycle: { ttl: '0s' } } }, /must be a duration above zero/],
+    [{ overrides: { isolation: { mode: 'team' } } }, /team isolation is reserved/],
+    [{ owner: '' }, /spec\.owner/],
+  ])('%j', async (spec, message) => {
+    expect(await refused(spec)).toMatch(message);
+  });
+});
+
+it('says which template is missing, and goes on when it comes', async () => {
+  await make('grace', { templateRef: { name: 'later' } });
+  const waiting = await until('grace', ({ status }) => status?.phase === 'Failed');
+  expect(getCondition(waiting, 'TemplateResolved')?.message).toContain('there is no WorkspaceTemplate later');
+  await plane.store.create(workspaceTemplates, {
+    apiVersion: 'workshop.platform/v1alpha1',
+    kind: 'WorkspaceTemplate',
+    metadata: { name: 'later' },
+    spec: { defaults: { lifecycle: { mode: 'ephemeral', ttl: '2s' } } },
+  });
+  await running('grace');
+});
+
+it('an ephemeral one ends by itself when its time is up', async () => {
+  await waitForGone(plane.store, workspaceInstances, key('grace'), { timeoutMs: 20_000 });
+});
+
+it('leaves nothing behind', async () => {
+  for (const name of ['ada', 'eve']) await plane.store.delete(workspaceInstances, key(name));
+  for (const name of ['ada', 'eve']) {
+    await waitForGone(plane.store, workspaceInstances, key(name), { timeoutMs: 20_000 });
+    await expect(plane.store.get(clusters, key(name))).rejects.toSatisfy(isNotFound);
+  }
+  expect(readdirSync(plane.home.workspaces)).toEqual([]);
+});
