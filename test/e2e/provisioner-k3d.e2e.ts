@@ -106,7 +106,7 @@ describe('K3dCluster', () => {
     cluster = new Kubectl((await rookery.run('cluster', 'kubeconfig', name, '--path')).stdout.trim());
     await cluster.untilReady(2);
     await podRuns(cluster);
-    expect((await rookery.run('cluster', 'list')).stdout).toMatch(new RegExp(`${name} +Ready +K3dCluster`));
+    expect((await rookery.run('cluster', 'list')).stdout).toMatch(new RegExp(`${name} +Ready +k3d`));
   });
 
   test('a container on its network uses the kubeconfig that is stored for it', async () => {

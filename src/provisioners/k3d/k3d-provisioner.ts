@@ -74,14 +74,28 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
    */
   override suspend(ref: ClusterRef<K3dSpec>, signal?: AbortSignal): Promise<Progress> {
     return answered(async () => {
-      const wasWorking = await this.#work(ref.id).stop();
+      const work = this.#work(ref.id);
+      const { state } = await work.read();
+      if (state === 'running') {
+        await work.stop();
+        const message = 'k3d is stopped in the middle of its work';
+        return { phase: 'working', reason: 'Suspending', message, lookAgainMs: 100 };
+      }
       const ours = await this.containersOf(ref, signal);
       const running = ours.filter((container) => container.state === 'running').map(({ id }) => id);
       if (running.length > 0) await this.docker.kill(running, signal);
       const message = `${ours.length} containers are stopped; their disks are kept`;
-      const next = 'resume starts them again';
-      // What was under way may have started one more.
-      return { phase: 'suspended', reason: 'Suspended', message, next, ...(wasWorking ? { lookAgainMs: 1000 } : {}) };
+      const suspended: Progress = {
+        phase: 'suspended',
+        reason: 'Suspended',
+        message,
+        next: 'resume starts them again',
+      };
+      if (state !== 'lost') return suspended;
+      // What was under way may start one more.
+      if (running.length > 0) return { ...suspended, lookAgainMs: 1000 };
+      await work.clear();
+      return suspended;
     });
   }
 

@@ -60,8 +60,9 @@ export function meaningOf(output: string): Meaning {
 }
 
 function said(output: string, level: string): string[] {
-  const lines = output.matchAll(new RegExp(`level=${level} msg=("(?:[^"\\\\\\\\]|\\\\\\\\.)*"|\\\\S+)`, 'g'));
-  return [...lines].map(([, text = '']) => (text.startsWith('"') ? unquoted(text) : text));
+  return [...output.matchAll(/level=(\w+) msg=("(?:[^"\\]|\\.)*"|\S+)/g)]
+    .filter(([, found]) => found === level)
+    .map(([, , text = '']) => (text.startsWith('"') ? unquoted(text) : text));
 }
 
 /** Go quotes as JSON does, but for characters that JSON does not know; those are left as they are. */
