@@ -38,7 +38,7 @@ it('says what is in the way and what comes next', () => {
   const progress = { reason: 'DiskFull', message: 'the disk is full', output: ['no space left'], next: 'tried again' };
   reportProgress(made, { phase: 'blocked', ...progress }, clock);
   const last = stepsOf(made, start, clock.at).at(-1);
-  expect(last && lineOf(last)).toBe(
-    '! the disk is full\n    the disk is full\n    no space left\n    next: tried again',
-  );
+  expect(last && lineOf(last)).toBe('! the disk is full\n    no space left\n    next: tried again');
+  // And it stays visible as trouble when it is over.
+  expect(stepsOf(made, start, clock.at, true).at(-1)).toMatchObject({ state: 'trouble', detail: [] });
 });

@@ -35,17 +35,19 @@ export function stepsOf(object: KubeObject, from: number, now: number, isOver = 
       text: message.split('\n')[0] ?? '',
       at,
       seconds: Math.max(0, Math.round((end - at) / 1000)),
-      state: 'done',
+      // Only trouble is remembered with what a tool said.
+      state: message.includes('\n') ? 'trouble' : 'done',
       detail: [],
     };
-    return [isLast && !isOver ? { ...step, ...current(object) } : step];
+    return [isLast && !isOver ? { ...step, ...current(object, step.text) } : step];
   });
 }
 
-function current(object: KubeObject): Partial<Step> {
+function current(object: KubeObject, text: string): Partial<Step> {
   const { usualSeconds, output, next, what } = readExplanation(getCondition(object, 'Ready')?.message ?? '');
   if (!object.status?.failureMessage) return { state: 'now', usualSeconds, detail: output.slice(-1) };
-  return { state: 'trouble', detail: [what, ...output.slice(-3), ...(next ? [`next: ${next}`] : [])] };
+  const more = what === text ? [] : [what];
+  return { state: 'trouble', detail: [...more, ...output.slice(-3), ...(next ? [`next: ${next}`] : [])] };
 }
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
