@@ -133,12 +133,43 @@ describe('KINDCluster', () => {
   ])('refuses %s', async (_what, change, message) => {
     expect(await refusal(changed('KINDCluster', change))).toMatch(message);
   });
+});
 
-  it('cannot be renamed: the old cluster would be orphaned', async () => {
-    const made = await create(changed('KINDCluster', () => {}));
-    made.spec.clusterName = 'other';
-    await expect(store.update(refOf('KINDCluster'), made)).rejects.toThrow(/clusterName cannot be changed/);
+describe('K3dCluster', () => {
+  const ports = (nodeFilters: string[]) => [{ containerPort: 80, nodeFilters }];
+  it.each([
+    ['a long name', { clusterName: 'x'.repeat(33) }, /Too long: may not be more than 32/],
+    ['a name with a dot', { clusterName: 'a.b' }, /spec\.clusterName/],
+    ['an even number of servers', { servers: 2 }, /servers must be odd/],
+    [
+      'ports through a load balancer that is off',
+      { loadBalancer: false, ports: ports(['loadbalancer']) },
+      /cannot go through it/,
+    ],
+    ['ports through one that nobody asked for', { ports: ports(['loadbalancer']) }, /add loadBalancer: true/],
+    ['an argument that k3d sets', { k3sArgs: [{ arg: '--token=x' }] }, /k3d sets --token/],
+    ['a node filter that is none', { ports: ports(['worker:0']) }, /nodeFilters/],
+    ['a version beside an image', { image: 'mine:1', kubernetesVersion: '1.35' }, /either image or kubernetesVersion/],
+    ['a memory limit that is none', { serverMemory: 'much' }, /serverMemory/],
+    ['a subnet that is none', { subnet: 'here' }, /spec\.subnet/],
+  ])('refuses %s', async (_what, spec, message) => {
+    const object = changed('K3dCluster', (k) => Object.assign(k.spec, spec));
+    expect(await refusal(object)).toMatch(message);
   });
+
+  it('takes what is possible', async () => {
+    const spec = { servers: 3, agents: 2, ports: ports(['loadbalancer']), subnet: 'auto', images: ['mine:1'] };
+    expect((await create(changed('K3dCluster', (k) => Object.assign(k.spec, spec)))).spec).toMatchObject(spec);
+    await create(
+      changed('K3dCluster', (k) => Object.assign(k.spec, { ports: ports(['server:0:direct', 'agent:*:direct']) })),
+    );
+  });
+});
+
+it.each(['KINDCluster', 'K3dCluster'])('a %s cannot be renamed: the old cluster would be orphaned', async (kind) => {
+  const made = await create(changed(kind, () => {}));
+  made.spec.clusterName = 'other';
+  await expect(store.update(refOf(kind), made)).rejects.toThrow(/clusterName cannot be changed/);
 });
 
 it('a ClusterJob says what its type needs', async () => {
