@@ -39,8 +39,8 @@ async function removeContents(env: NodeJS.ProcessEnv): Promise<void> {
   if (volumes.length > 0) await docker('volume', 'rm', '-f', ...volumes);
 }
 
-async function answers(socket: string): Promise<boolean> {
-  return (await tryRun(client(), ['-H', `unix://${socket}`, 'info'], { timeoutMs: 5000 })).code === 0;
+async function answers(socket: string, timeoutMs = 5000): Promise<boolean> {
+  return (await tryRun(client(), ['-H', `unix://${socket}`, 'info'], { timeoutMs })).code === 0;
 }
 
 export const docker: ServiceKind = {
@@ -88,14 +88,16 @@ export const docker: ServiceKind = {
       ],
       'dockerd.log',
     );
-    await waitFor(`dockerd (log: ${folder}/dockerd.log)`, 60_000, () => answers(socket), 200);
+    await waitFor('dockerd', 180_000, () => answers(socket), 200);
     const own = { DOCKER_HOST: `unix://${socket}`, DOCKER_SOCK: socket };
     say('removing what an earlier run left in the engine');
     await removeContents({ ...process.env, ...own });
     return { env: own, restore };
   },
 
-  healthy: async (state: ServiceState) => answers(state.env.DOCKER_SOCK as string),
+  // Others may be working in it: it is only given up when it has not answered for a long time, also on a busy machine.
+  healthy: async (state: ServiceState) =>
+    waitFor('dockerd', 60_000, () => answers(state.env.DOCKER_SOCK as string, 20_000), 500).catch(() => false),
 
   async stop(folder) {
     const socket = join(folder, 'docker.sock');

@@ -107,6 +107,16 @@ function ensureReaper(folder: string): void {
   if (child.pid) writeFileSync(file, `${child.pid} ${startTime(child.pid)}`);
 }
 
+/** What the programs of a service said last: their logs go with its folder. */
+function lastWords(folder: string): string {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.log'))
+    .map((name) => [name, readFileSync(join(folder, name), 'utf8').trim().split('\n').slice(-5)] as const)
+    .filter(([, lines]) => lines.join('') !== '')
+    .map(([name, lines]) => `\n${name}:\n  ${lines.join('\n  ')}`)
+    .join('');
+}
+
 async function startInstance(kind: ServiceKind, folder: string, say: (line: string) => void): Promise<ServiceState> {
   const env = { ...process.env, [instanceMark]: folder };
   const context: ServiceContext = {
@@ -122,7 +132,9 @@ async function startInstance(kind: ServiceKind, folder: string, say: (line: stri
       child.unref();
     },
   };
-  const state = await kind.start(context);
+  const state = await kind.start(context).catch((error: Error) => {
+    throw new Error(`${error.message}${lastWords(folder)}`, { cause: error });
+  });
   writeFileSync(`${stateFile(folder)}.new`, JSON.stringify(state, null, 2));
   renameSync(`${stateFile(folder)}.new`, stateFile(folder));
   return state;
