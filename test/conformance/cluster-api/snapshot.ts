@@ -34,7 +34,7 @@ export function snapshot(object: KubeObject): Snapshot {
   const { metadata, status = {}, spec = {} } = object;
   return {
     ...(status.phase ? { phase: status.phase } : {}),
-    ...(status.conditions && object.kind !== 'Node' ? { conditions: conditionsOf(status.conditions) } : {}),
+    ...(status.conditions?.length && object.kind !== 'Node' ? { conditions: conditionsOf(status.conditions) } : {}),
     owners: (metadata.ownerReferences ?? []).map((owner) => {
       const flags = `${owner.controller ? ' controller' : ''}${owner.blockOwnerDeletion ? ' blocking' : ''}`;
       return `${owner.kind} ${plain(owner.name)}${flags}`;

@@ -1,6 +1,12 @@
 /** Repair by somebody else: an object made from the health check's template, one for each unhealthy machine. */
 import type { KubeObject } from '../../../api/object.ts';
-import { type ConditionInput, ignoreNotFound, isAlreadyExists, type ResourceRef } from '../../../kube/index.ts';
+import {
+  type ConditionInput,
+  getCondition,
+  ignoreNotFound,
+  isAlreadyExists,
+  type ResourceRef,
+} from '../../../kube/index.ts';
 import type { Core } from '../core.ts';
 import { groupOf } from '../externals.ts';
 import { ANNOTATION, LABEL } from '../names.ts';
@@ -53,7 +59,8 @@ export async function requestRemediation(
       { signal },
     );
   } catch (error) {
-    if (isAlreadyExists(error)) return undefined;
+    // What was asked for before may not have been said; what is said since is the other controller's.
+    if (isAlreadyExists(error)) return getCondition(machine, TYPE) ? undefined : said('WaitingForRemediation');
     return said('RemediationRequestCreationFailed', (error as Error).message);
   }
   return said('WaitingForRemediation');

@@ -9,7 +9,6 @@ import {
   type ConditionInput,
   type ControllerOptions,
   exceptStatus,
-  getCondition,
   ignoreNotFound,
   isConditionTrue,
   isDeleting,
@@ -161,9 +160,8 @@ async function mark(
   const type = 'HealthCheckSucceeded';
   if (verdict.is === 'healthy') {
     set({ type, status: 'True', reason: 'HealthCheckSucceeded' });
-    if (template && getCondition(machine, 'ExternallyRemediated')) {
-      await withdrawRemediation(core, template, machine, signal);
-    }
+    // Whatever its conditions say: a crash may have come between the request and saying so.
+    if (template) await withdrawRemediation(core, template, machine, signal);
   } else {
     set({ type, status: 'False', reason: verdict.reason, message: verdict.message });
     if (isAllowed && !isPaused(machine, cluster)) {

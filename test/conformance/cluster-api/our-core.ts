@@ -1,0 +1,77 @@
+// Our core on an embedded server of its own, with a virtual cluster as workload cluster and the Foo kinds installed.
+import type { KubeObject } from '../../../src/api/object.ts';
+import { LOOPBACK } from '../../../src/apiserver/index.ts';
+import { clusterApiAdmission } from '../../../src/controllers/core/admission/plugin.ts';
+import { coreControllers } from '../../../src/controllers/core/index.ts';
+import { InProcessStore } from '../../../src/embedded/in-process-store.ts';
+import { installCrds } from '../../../src/embedded/install-crds.ts';
+import { interceptStore, Manager, type ObjectStore } from '../../../src/kube/index.ts';
+import { simulation } from '../../../src/provisioners/virtual/simulation/index.ts';
+import { startServer } from '../../harness/server.ts';
+import type { Workload } from './foo-providers.ts';
+import { installFooKinds } from './scenario.ts';
+import { virtualWorkload } from './workload.ts';
+
+export interface OurCore {
+  store: ObjectStore;
+  workload: Workload;
+  /** Calls the core made since it was asked last. */
+  calls(): string[];
+  /** Failures of the server itself; a test that ends with any has found a bug. */
+  errors: unknown[];
+  stop(): Promise<void>;
+}
+
+export async function startOurCore(options: { hasFooKinds?: boolean } = {}): Promise<OurCore> {
+  const server = await startServer({ loops: [simulation], admission: [clusterApiAdmission] });
+  await installCrds(server.root);
+  const store = new InProcessStore({ cluster: async () => server.root, identity: LOOPBACK });
+  if (options.hasFooKinds ?? true) await installFooKinds(store);
+  const workload = await virtualWorkload(server);
+  const stop = new AbortController();
+  let calls: string[] = [];
+  const counted = interceptStore(store, {
+    before: ({ verb, resource, key }) => {
+      calls.push(`${verb} ${resource.plural} ${key?.name ?? ''}`);
+    },
+  });
+  const manager = new Manager({ store: counted });
+  coreControllers(manager, { store: counted });
+  const running = manager.run(stop.signal);
+  return {
+    store,
+    workload,
+    errors: server.errors,
+    calls() {
+      const made = calls;
+      calls = [];
+      return made;
+    },
+    async stop() {
+      stop.abort();
+      await running;
+      await server.close();
+    },
+  };
+}
+
+/** Until `holds`; what it throws counts as not yet. */
+export async function eventually<T>(what: string, holds: () => Promise<T | undefined | false>): Promise<T> {
+  const end = Date.now() + 30_000;
+  let problem: unknown;
+  for (;;) {
+    try {
+      const result = await holds();
+      if (result) return result;
+    } catch (error) {
+      problem = error;
+    }
+    if (Date.now() > end) throw new Error(`waited in vain for ${what}`, { cause: problem });
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+export function conditionText(object: KubeObject, type: string): string {
+  const found = object.status?.conditions?.find((condition: { type: string }) => condition.type === type);
+  return found ? `${found.status} ${found.reason}: ${found.message}` : 'absent';
+}
