@@ -4,7 +4,8 @@ import type { KubeObject } from '../api/object.ts';
 import { silentLogger } from '../telemetry/log.ts';
 import { Informer } from './informer.ts';
 import { Informers } from './informers.ts';
-import { ConnectionError } from './kube-error.ts';
+import { interceptStore } from './intercept-store.ts';
+import { ConnectionError, KubeError } from './kube-error.ts';
 import { keyOf, type ResourceRef } from './store.ts';
 import { FakeClock, seededRandom, settle } from './testing/fake-clock.ts';
 import { MemoryStore } from './testing/memory-store.ts';
@@ -224,6 +225,28 @@ describe('Informers', () => {
     expect(late.list()).toHaveLength(1);
     expect(all.list()[0]?.metadata.managedFields).toBeUndefined();
     expect(informers.for(things, { namespace: 'n' }).list()).toHaveLength(0);
+    stop.abort();
+    await informers.stopped();
+  });
+
+  it('tells what it could not read yet, and why', async () => {
+    const { clock, random, store, stop } = scene();
+    const forbidden = new KubeError({ code: 403, reason: 'Forbidden', message: 'things is forbidden' });
+    let isAllowed = false;
+    const guarded = interceptStore(store, {
+      before: () => {
+        if (!isAllowed) throw forbidden;
+      },
+    });
+    const informers = new Informers({ store: guarded, clock, random, log: silentLogger });
+    informers.for(things);
+    expect(informers.missing).toEqual(['things are being read']);
+    informers.start(stop.signal);
+    await settle();
+    expect(informers.missing).toEqual(['things cannot be read: things is forbidden']);
+    isAllowed = true;
+    await clock.advance(60_000);
+    expect(informers.missing).toEqual([]);
     stop.abort();
     await informers.stopped();
   });

@@ -45,6 +45,16 @@ export class Informers {
     for (const informer of this.#informers.values()) this.#runs.push(informer.run(signal));
   }
 
+  /** What has not been read yet, and why not, one sentence each. */
+  get missing(): string[] {
+    return [...this.#informers]
+      .filter(([, informer]) => !informer.hasSynced)
+      .map(([id, { lastError }]) => {
+        const plural = id.split('|')[1];
+        return lastError ? `${plural} cannot be read: ${(lastError as Error).message}` : `${plural} are being read`;
+      });
+  }
+
   async whenSynced(signal?: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)));
   }

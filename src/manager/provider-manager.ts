@@ -2,7 +2,7 @@
  * The second home of Rookery: the same controllers against any Kubernetes API server. Where Cluster API's own core is installed they serve
  * it as providers, else our core drives them. Nothing is installed unless asked for; one replica works at a time, the others wait.
  */
-import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
+import { type Clock, every, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { CoreMode } from '../controllers/core/index.ts';
 import { addControllers } from '../controllers/index.ts';
 import type { EmbeddedServerOptions } from '../embedded/embedded-server.ts';
@@ -38,6 +38,8 @@ export interface ProviderManagerOptions {
   processes?: Processes;
 }
 
+/** Rights that are missing are said again and again, until somebody gives them. */
+const COMPLAIN_MS = 30_000;
 const WATCH_FILTER_LABEL = 'cluster.x-k8s.io/watch-filter';
 
 /** Runs until `signal` aborts and the reconciles under way have ended. */
@@ -67,16 +69,16 @@ export async function runProviderManager(options: ProviderManagerOptions, signal
   const { tenants } = virtual;
   const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });
   addControllers(manager, { store, open, core });
-  let hasSynced = false;
-  manager.informers.whenSynced(signal).then(
-    () => {
-      hasSynced = true;
-    },
-    () => {},
-  );
-  const missing = () => (hasSynced ? [] : ['the objects of the API server are still being read']);
+  const missing = () => manager.informers.missing;
+  const cancel = every(clock, COMPLAIN_MS, () => {
+    if (missing().length > 0) log.warn('not all objects could be read yet', { missing: missing() });
+  });
   for (const probe of probesOf(options.probes, missing, () => metrics.render())) manager.add(probe);
-  await manager.run(signal);
+  try {
+    await manager.run(signal);
+  } finally {
+    cancel();
+  }
 }
 
 /** The CRDs are there, and it is decided who drives. Upstream's core is looked for once: our own needs more rights to follow that. */

@@ -105,8 +105,14 @@ describe('our providers under upstream Cluster API core', () => {
     managers.push(manager);
     return manager;
   };
-  const untilAvailable = (name: string, timeoutMs: number): Promise<KubeObject> =>
-    waitForCondition(store, clusters, { namespace, name }, 'Available', { timeoutMs });
+  const untilAvailable = async (name: string, timeoutMs: number): Promise<KubeObject> => {
+    const cluster = await waitForCondition(store, clusters, { namespace, name }, 'Available', { timeoutMs });
+    // Kubeconfig and API were there before core was told to use them; else it would wait for 30 s before it tries again.
+    const lines = readFileSync(management.env.CAPI_CORE_LOG as string, 'utf8').split('\n');
+    expect(lines.filter((line) => line.includes(`/${name}"`) && line.includes('Connect failed'))).toEqual([]);
+    expect(lines.some((line) => line.includes(`/${name}"`) && line.includes('"Connected"'))).toBe(true);
+    return cluster;
+  };
   const clusterctl = (...args: string[]): Promise<string> =>
     run(program('cluster-api', 'clusterctl'), args, {
       env: {
@@ -142,6 +148,25 @@ describe('our providers under upstream Cluster API core', () => {
     expect(refused.stderr).toContain('rookery manager manifests');
   });
 
+  test('clusterctl takes it for a provider', async () => {
+    const folder = join(home, 'repository');
+    const image = ['--image', 'registry.example/rookery:1', '--clusterctl', folder];
+    const [file] = (await rookery(home, docker.env, 'manager', 'manifests', ...image)).stdout.match(
+      /^.*infrastructure-components\.yaml$/m,
+    ) as string[];
+    const version = /\/(v[^/]+)\/[^/]+$/.exec(file as string)?.[1];
+    const config = join(home, 'clusterctl.yaml');
+    const provider = { name: 'rookery', type: 'InfrastructureProvider', url: file };
+    writeFileSync(config, JSON.stringify({ providers: [provider] }));
+    const common = ['--config', config, '--infrastructure', `rookery:${version}`];
+    const components = join(home, 'components.yaml');
+    writeFileSync(components, await clusterctl('generate', 'provider', ...common, '--target-namespace', 'default'));
+    const taken = await kubectl.run('apply', '--server-side', '--dry-run=server', '-f', components);
+    expect(taken).toContain('deployment.apps/rookery-manager serverside-applied');
+    const made = await clusterctl('generate', 'cluster', 'demo', ...common, '--flavor', 'kind', '-n', 'default');
+    expect(made).toContain('clusterName: demo');
+  });
+
   test('it runs with the rights of its own manifests, one of two at a time', async () => {
     const manifests = await rookery(home, docker.env, 'manager', 'manifests', '-o', 'json');
     writeFileSync(join(home, 'manifests.json'), manifests.stdout);
@@ -150,14 +175,14 @@ describe('our providers under upstream Cluster API core', () => {
     const account = ['create', 'token', 'rookery-manager', '-n', lease.namespace, '--duration=1h'];
     kubeconfig.users[0].user = { token: (await kubectl.run(...account)).trim() };
     writeFileSync(join(home, 'manager.kubeconfig'), JSON.stringify(kubeconfig), { mode: 0o600 });
-    const one = await start('one');
-    await one.untilReady();
-    await waitFor('a leader', 30_000, async () => one.isLeader);
-    const two = await start('two');
-    await two.untilReady();
-    expect(two.isLeader).toBe(false);
-    expect((await one.get('/healthz')).text).toBe('ok');
-    expect((await one.get('/metrics')).text).toContain('controller_active_workers');
+    await Promise.all([start('one'), start('two')]);
+    await Promise.all(managers.map((manager) => manager.untilReady()));
+    await waitFor('a leader', 60_000, async () => managers.some(({ isLeader }) => isLeader));
+    expect(managers.filter(({ isLeader }) => isLeader)).toHaveLength(1);
+    for (const manager of managers) {
+      expect((await manager.get('/healthz')).text).toBe('ok');
+      expect((await manager.get('/metrics')).text).toContain('controller_active_workers');
+    }
   });
 
   test('a VirtualCluster becomes Available', async () => {
@@ -170,7 +195,8 @@ describe('our providers under upstream Cluster API core', () => {
   });
 
   test('clusters of tools become Available, though the leader is killed while they are made', async () => {
-    const [one, two] = managers as [RookeryManager, RookeryManager];
+    managers.sort((a, b) => Number(b.isLeader) - Number(a.isLeader));
+    const [first, second] = managers as [RookeryManager, RookeryManager];
     const begun = performance.now();
     for (const { name, resource, spec } of tools) {
       for (const object of pair(name, resource, { clusterName: name, ...spec })) {
@@ -178,12 +204,12 @@ describe('our providers under upstream Cluster API core', () => {
       }
     }
     for (const { name } of tools) {
-      await waitFor(`a container of ${name}`, 60_000, async () => (await containers(name)).length > 0);
+      await waitFor(`a container of ${name}`, 120_000, async () => (await containers(name)).length > 0);
     }
-    await one.end('SIGKILL');
-    await waitFor('the other to lead', 60_000, async () => two.isLeader);
+    await first.end('SIGKILL');
+    await waitFor('the other to lead', 60_000, async () => second.isLeader);
     for (const { name, resource } of tools) {
-      await untilAvailable(name, 120_000);
+      await untilAvailable(name, 360_000);
       const provider = await store.get(resource, { namespace, name });
       const cluster = await store.get(clusters, { namespace, name });
       const seconds = (object: KubeObject, type: string): number =>
@@ -197,8 +223,11 @@ describe('our providers under upstream Cluster API core', () => {
         versions: [{ replicas: 1 }],
       });
     }
-    expect((await store.get(leases, lease)).spec).toMatchObject({ holderIdentity: two.identity, leaseTransitions: 1 });
-  });
+    expect((await store.get(leases, lease)).spec).toMatchObject({
+      holderIdentity: second.identity,
+      leaseTransitions: 1,
+    });
+  }, 600_000);
 
   test('clusterctl describes them and hands out kubeconfigs that work', async () => {
     for (const name of all) {
