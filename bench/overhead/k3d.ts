@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { imageTag } from '../../src/tools/versions.ts';
 import { program } from '../../test/bed/environment.ts';
 import { run } from '../../test/bed/process.ts';
+import { freePorts } from '../../test/bed/services/port.ts';
 import { k3dVersion, k3sVersion } from '../../test/bed/versions.ts';
 import { type Bench, type Contender, containersMiB } from './contender.ts';
 
@@ -19,8 +20,9 @@ export function k3d(bench: Bench): Contender {
     expects: { nodes: 1 },
     async make(name) {
       const apart = ['--kubeconfig-update-default=false', '--kubeconfig-switch-context=false'];
+      const [port] = await freePorts(1);
       // Rookery makes one server without a load balancer, so the other side does, too.
-      await k3dRun('cluster', 'create', name, '--image', image, '--no-lb', '--api-port', '127.0.0.1:0', ...apart);
+      await k3dRun('cluster', 'create', name, '--image', image, '--no-lb', '--api-port', `127.0.0.1:${port}`, ...apart);
       return await k3dRun('kubeconfig', 'get', name);
     },
     remove: async (name) => {

@@ -25,6 +25,8 @@ provisionerConformance('virtual', async () => {
     open: () => new VirtualProvisioner(new TenantHost(server)),
     spec: () => ({ controlPlanes: 1, nodes: 3 }),
     hasOneAddress: true,
+    servesApi: true,
+    scaled: (spec, more) => ({ ...spec, nodes: (spec.nodes ?? 2) + more }),
     killTools: async () => {
       await server.close();
       server = await start();
