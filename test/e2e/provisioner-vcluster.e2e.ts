@@ -7,7 +7,7 @@ import { sleep, systemClock } from '../../src/clock.ts';
 import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
 import type { ClusterRequest, Progress } from '../../src/provisioners/provisioner.ts';
 import { vclusterConfig } from '../../src/provisioners/vcluster/config.ts';
-import type { VclusterSpec } from '../../src/provisioners/vcluster/marks.ts';
+import { namespaceOf, type VclusterSpec } from '../../src/provisioners/vcluster/marks.ts';
 import { VclusterProvisioner } from '../../src/provisioners/vcluster/vcluster-provisioner.ts';
 import { scratch } from '../bed/cache.ts';
 import { waitFor } from '../bed/process.ts';
@@ -59,11 +59,41 @@ const spec = (clusterName: string, more: Partial<VclusterSpec> = {}): VclusterSp
   ...more,
 });
 
+/** From a pod of the host. The node has kubectl, and lends it. */
+async function namespacesFromInside(namespace: string, kubeconfig: string): Promise<string> {
+  await host.run('create', 'secret', 'generic', 'inside', '-n', namespace, `--from-literal=config=${kubeconfig}`);
+  const mounts = [
+    { name: 'bin', mountPath: '/host' },
+    { name: 'config', mountPath: '/config' },
+  ];
+  const main = {
+    name: 'main',
+    image: 'rookery-bed/busybox:1',
+    imagePullPolicy: 'IfNotPresent',
+    command: ['/host/kubectl', '--kubeconfig', '/config/config', 'get', 'namespaces', '-o', 'name'],
+    volumeMounts: mounts,
+  };
+  const volumes = [
+    { name: 'bin', hostPath: { path: '/usr/bin' } },
+    { name: 'config', secret: { secretName: 'inside' } },
+  ];
+  const asker = { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, volumes, containers: [main] };
+  await host.apply({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'asker', namespace }, spec: asker });
+  try {
+    await host.run('wait', 'pod/asker', '-n', namespace, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=60s');
+    return await host.run('logs', 'asker', '-n', namespace);
+  } finally {
+    await host.run('delete', 'pod/asker', 'secret/inside', '-n', namespace);
+  }
+}
+
 provisionerConformance('vcluster on the bed', async () => ({
   prefix: 'conf-',
   open: () => new VclusterProvisioner({ clock: systemClock }),
   spec: (clusterName) => spec(clusterName),
   access,
+  servesApi: true,
+  namespacesFromInside: (ref, kubeconfig) => namespacesFromInside(namespaceOf(ref.spec), kubeconfig),
   killTools: async () => {},
   foreign: async (name) => {
     const namespace = `vcluster-${name}`;
@@ -118,40 +148,9 @@ describe('a vcluster', () => {
     writeFileSync(inner.kubeconfig, await provisioner.kubeconfig(ref(), 'external'), { mode: 0o600 });
     expect(readFileSync(inner.kubeconfig, 'utf8')).toContain('certificate-authority-data');
     expect((await inner.nodes()).map((node) => node.metadata.name)).toEqual([`${HOST}-control-plane`]);
-    const internal = await provisioner.kubeconfig(ref(), 'internal');
-    await host.run('create', 'secret', 'generic', 'inside', '-n', namespace, `--from-literal=config=${internal}`);
-    // The node has kubectl; a pod that may use it is as good as one with an image of its own.
-    const asker = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'asker', namespace },
-      spec: {
-        restartPolicy: 'Never',
-        terminationGracePeriodSeconds: 0,
-        volumes: [
-          { name: 'bin', hostPath: { path: '/usr/bin' } },
-          { name: 'config', secret: { secretName: 'inside' } },
-        ],
-        containers: [
-          {
-            name: 'main',
-            image: 'rookery-bed/busybox:1',
-            imagePullPolicy: 'IfNotPresent',
-            command: ['/host/kubectl', '--kubeconfig', '/config/config', 'get', 'namespaces', '-o', 'name'],
-            volumeMounts: [
-              { name: 'bin', mountPath: '/host' },
-              { name: 'config', mountPath: '/config' },
-            ],
-          },
-        ],
-      },
-    };
-    await host.apply(asker);
-    await host.run('wait', 'pod/asker', '-n', namespace, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=60s');
-    const said = await host.run('logs', 'asker', '-n', namespace);
-    expect(said).toContain('namespace/kube-system');
-    expect(said).not.toContain(`namespace/${namespace}`);
-    await host.run('delete', 'pod/asker', 'secret/inside', '-n', namespace);
+    const seen = await namespacesFromInside(namespace, await provisioner.kubeconfig(ref(), 'internal'));
+    expect(seen).toContain('namespace/kube-system');
+    expect(seen).not.toContain(`namespace/${namespace}`);
   });
 
   test('its pods run on the host, and names are answered', async () => {

@@ -24,7 +24,7 @@ const KINDS = [
 type Ref = ClusterRef<VclusterSpec>;
 
 export async function takeInventory(
-  hosts: HostClusters,
+  hosts: Pick<HostClusters, 'of'>,
   known: readonly Ref[],
   signal?: AbortSignal,
 ): Promise<FoundThing<VclusterSpec>[]> {

@@ -41,7 +41,7 @@ export function vclusterRelease(wanted: string = DEFAULT_VCLUSTER): string {
 export function kubernetesRelease(wanted: string = DEFAULT_MINOR): string {
   const asked = parseWanted(wanted);
   const known = KUBERNETES.find((version) => matches(version, { major: asked.major, minor: asked.minor }));
-  if (!known) {
+  if (!known || asked.build !== undefined) {
     throw new RookeryError('version.unavailable', `Kubernetes ${wanted} cannot be had from vcluster`, {
       class: 'user',
       hint: `choose one of ${KUBERNETES.map(versionText).join(', ')}, or another patch of those minors`,

@@ -12,6 +12,8 @@ import { type Place, survey } from './survey.ts';
 
 /** After that long, what still holds something back is named. */
 const PATIENCE_MS = 60_000;
+/** So long a volume may take; what its provider does not get done then is the host's affair. */
+const VOLUME_MS = 120_000;
 const LOOK_AGAIN_MS = 500;
 
 const OURS = [
@@ -57,6 +59,7 @@ export async function removeFromHost(
   await sweep.inside(isClaimed || isNamespaceOurs);
   await sweep.outside(isClaimed || isNamespaceOurs);
   if (isNamespaceOurs && namespace) await sweep.end({ resource: host.namespaces, object: namespace });
+  if (sweep.left.length === 0) await sweep.volumes(clock);
   if (sweep.left.length > 0) return unfinished(sweep, clock, place);
   // Last of all: as long as the claim is there, somebody looks after the place.
   if (isClaimed && claim) await sweep.end({ resource: host.configMaps, object: claim });
@@ -110,6 +113,19 @@ class Sweep {
     }
     await this.#remove(found.flat());
     this.left.push(...found.flat());
+  }
+
+  /** Volumes that lost their claim and are being deleted by whoever provides them: known by the claim they had, for a while. */
+  async volumes(clock: Clock): Promise<void> {
+    const { name, namespace } = this.#place;
+    const all = await this.#find(host.volumes, '');
+    const going = all.filter(({ object: { spec, status } }) => {
+      const { namespace: home, name: claim = '' } = spec?.claimRef ?? {};
+      const isOfCluster = home === namespace && (claim === `data-${name}-0` || claim.endsWith(`-x-${name}`));
+      const isGoing = spec?.persistentVolumeReclaimPolicy === 'Delete' && status?.phase === 'Released';
+      return isOfCluster && isGoing && clock.now() - Date.parse(status.lastPhaseTransitionTime) < VOLUME_MS;
+    });
+    this.left.push(...going);
   }
 
   async #remove(things: Thing[]): Promise<void> {

@@ -41,6 +41,7 @@ import { checkedValues } from './values.ts';
 export interface VclusterProvisionerOptions {
   clock: Clock;
   probe?: HealthProbe;
+  hosts?: Pick<HostClusters, 'of'>;
   /** How soon to look again while something is under way. */
   pollMs?: number;
 }
@@ -69,13 +70,13 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
   readonly #clock: Clock;
   readonly #probe: HealthProbe;
   readonly #pollMs: number;
-  readonly #hosts: HostClusters;
+  readonly #hosts: Pick<HostClusters, 'of'>;
 
-  constructor({ clock, probe = probeHealth, pollMs = 500 }: VclusterProvisionerOptions) {
+  constructor({ clock, probe = probeHealth, hosts, pollMs = 500 }: VclusterProvisionerOptions) {
     this.#clock = clock;
     this.#probe = probe;
     this.#pollMs = pollMs;
-    this.#hosts = new HostClusters(clock);
+    this.#hosts = hosts ?? new HostClusters(clock);
   }
 
   async probe(): Promise<Availability> {

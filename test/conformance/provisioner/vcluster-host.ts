@@ -1,4 +1,5 @@
-// What is in a host cluster that was not there before: every kind that a vcluster could leave something in.
+// What is in a host cluster that was not there before: every kind that a vcluster could leave something in. (Pods by which local volumes are cleaned belong to
+// the host.)
 import type { ObjectStore, ResourceRef } from '../../../src/kube/index.ts';
 import * as host from '../../../src/provisioners/vcluster/host-resources.ts';
 
@@ -11,6 +12,7 @@ export async function hostLeftovers(store: ObjectStore): Promise<() => Promise<s
     const found = await Promise.all(KINDS.map((resource) => store.list(resource)));
     return found
       .flatMap(({ items }) => items)
+      .filter(({ metadata }) => !metadata.name?.startsWith('helper-pod-'))
       .map(({ kind, metadata: { namespace, name } }) => `${kind} ${namespace ? `${namespace}/` : ''}${name}`)
       .sort();
   };
