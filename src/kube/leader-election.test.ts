@@ -66,6 +66,17 @@ describe('LeaderElector', () => {
     await b.stop();
   });
 
+  it('hands over also when somebody has just annotated the lease, and leaves that alone', async () => {
+    const { store, candidate } = scene();
+    const a = candidate('a');
+    await settle();
+    const body = { metadata: { annotations: { note: 'hello' } } };
+    await store.patch(leases, lease, { type: 'merge', body });
+    await a.stop();
+    const { metadata, spec } = await store.get(leases, lease);
+    expect([spec.holderIdentity, metadata.annotations]).toEqual(['', { note: 'hello' }]);
+  });
+
   it('never lets two lead when the leader is cut off', async () => {
     const { clock, store, log, candidate } = scene();
     let isCut = false;

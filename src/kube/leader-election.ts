@@ -189,7 +189,22 @@ export class LeaderElector {
 
   /** So that the next one need not wait for it to run out. */
   async #release(): Promise<void> {
-    const { clock, identity, log, store } = this.#options;
+    const { identity, log } = this.#options;
+    try {
+      await this.#giveBack().catch(async (error) => {
+        if (!isConflict(error)) throw error;
+        // Somebody wrote to the lease, an annotation perhaps; it may be ours still.
+        await this.#read(new AbortController().signal);
+        await this.#giveBack();
+      });
+      log.info('released the lease', { identity });
+    } catch (error) {
+      log.warn('could not release the lease; it runs out by itself', { error });
+    }
+  }
+
+  async #giveBack(): Promise<void> {
+    const { clock, store } = this.#options;
     const lease = this.#seen?.lease;
     if (!lease || !this.isLeader) return;
     const now = microTime(clock.now());
@@ -200,12 +215,7 @@ export class LeaderElector {
       acquireTime: now,
       renewTime: now,
     };
-    try {
-      this.#observe(await store.update(leases, { ...lease, spec }));
-      log.info('released the lease', { identity });
-    } catch (error) {
-      log.warn('could not release the lease; it runs out by itself', { error });
-    }
+    this.#observe(await store.update(leases, { ...lease, spec }));
   }
 }
 

@@ -14,6 +14,7 @@ import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { type Processes, systemProcesses } from '../tools/processes.ts';
 import { checkCrds, installCrds } from './crds.ts';
+import { claimHome } from './home-claim.ts';
 import { probeServer } from './probe-server.ts';
 import { coreKinds, hasUpstreamCore, providerKinds } from './served-kinds.ts';
 import { VirtualHome } from './virtual-home.ts';
@@ -64,7 +65,10 @@ export async function runProviderManager(options: ProviderManagerOptions, signal
     leaderElection,
     namespace,
     labelSelector: watchFilter === undefined ? undefined : `${WATCH_FILTER_LABEL}=${watchFilter}`,
-    foundation: () => virtual.open(),
+    foundation: async () => {
+      if (leaderElection) await claimHome(store, leaderElection.lease, home.path, random);
+      return await virtual.open();
+    },
   });
   const { tenants } = virtual;
   const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });

@@ -62,7 +62,7 @@ export function aggregatedRole(): KubeObject {
 }
 
 export function leaderElectionRules(): PolicyRule[] {
-  return [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] }];
+  return [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] }];
 }
 
 function byGroup(kinds: readonly ResourceRef[]): [string, string[]][] {

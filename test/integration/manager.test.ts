@@ -7,6 +7,7 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { clusters, customResourceDefinitions, namespaces, secrets, virtualClusters } from '../../src/api/resources.ts';
 import {
   apiVersionOf,
+  isConditionTrue,
   leases,
   loadKubeconfig,
   ownerReference,
@@ -154,6 +155,20 @@ it('lets one work at a time; the next one takes over when it goes', async () => 
   await waitFor(store, leases, lease, isSecond, patience);
   await make('two');
   await untilAvailable('two');
+});
+
+it('does not take clusters over whose folder it does not have', async () => {
+  const lease = { namespace, name: 'rookery-manager' };
+  const first = start({ leaderElection: { lease, identity: 'first' } });
+  await untilInstalled();
+  await make('demo');
+  await untilAvailable('demo');
+  await first();
+  const elsewhere = { ...settings(), home: join(home, 'elsewhere'), leaderElection: { lease, identity: 'second' } };
+  const taking = runProviderManager(elsewhere, new AbortController().signal);
+  await expect(taking).rejects.toMatchObject({ code: 'manager.other-home', hint: expect.stringContaining('--home') });
+  const demo = await store.get(virtualClusters, { namespace, name: 'demo' });
+  expect(isConditionTrue(demo, 'Ready')).toBe(true);
 });
 
 it('tells how it is', async () => {
