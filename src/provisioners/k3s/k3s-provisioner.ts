@@ -208,21 +208,24 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
   ): Promise<Progress | undefined> {
     const wanted = resolved.image.split('sha256:')[1] ?? '';
     if (state.binary !== wanted && (isUpgrade || !state.binary)) {
-      const here = await this.#binaries.here(spec.binary, signal);
-      const source = here.find(({ sha256 }) => sha256 === wanted);
-      const there = source ? undefined : await this.#onHost(machine, spec.binary, wanted, signal);
-      if (source) {
-        const path = `${HOME}/bin/k3s-${wanted.slice(0, 12)}`;
-        const progress = this.#transfer(machine, { ...source, file: source.path, path }, `k3s ${resolved.version}`);
-        if (progress) return progress;
+      const name = `k3s-${wanted.slice(0, 12)}`;
+      let path: string | undefined;
+      if (!state.brought.includes(name)) {
+        const here = await this.#binaries.here(spec.binary, signal);
+        const source = here.find(({ sha256 }) => sha256 === wanted);
+        if (source) {
+          const transfer = { ...source, file: source.path, path: `${HOME}/bin/${name}` };
+          const progress = this.#transfer(machine, transfer, `k3s ${resolved.version}`);
+          if (progress) return progress;
+        } else path = (await this.#onHost(machine, spec.binary, wanted, signal)).path;
       }
-      await machine.place(wanted, there?.path, signal);
+      await machine.place(wanted, path, signal);
       state.binary = wanted;
       if (isUpgrade) state.applied = undefined;
     }
     for (const file of spec.airgapImages ?? []) {
       const name = basename(file);
-      if (state.images.includes(name)) continue;
+      if (state.brought.includes(name)) continue;
       const here = await stat(file).catch(() => undefined);
       if (here) {
         const path = `${spec.dataDir}/agent/images/${name}`;
@@ -230,8 +233,6 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
         const progress = this.#transfer(machine, transfer, `the images ${name}`);
         if (progress) return progress;
       } else await machine.copyImages(file, name, signal);
-      state.images.push(name);
-      await machine.host.put(`${HOME}/images`, state.images.join('\n'), 0o600, signal);
     }
     return undefined;
   }

@@ -15,8 +15,8 @@ export interface MachineState {
   foreign: string[];
   /** SHA-256 of the k3s in place. */
   binary?: string;
-  /** Names of the image archives in place. */
-  images: string[];
+  /** Names of programs and image archives that have arrived whole. */
+  brought: string[];
   /** Fingerprint of the configuration in place. */
   applied?: string;
   /** It was stopped on purpose. */
@@ -52,7 +52,7 @@ export function parseState(text: string): MachineState {
     ...(owner ? { owner: JSON.parse(owner) as MachineOwner } : {}),
     foreign: facts.get('foreign') ?? [],
     binary: one('binary'),
-    images: one('images')?.split(' ').filter(Boolean) ?? [],
+    brought: one('brought')?.split(' ').filter(Boolean) ?? [],
     applied: one('applied'),
     isStopped: one('stopped') === 'yes',
     isKept: ['active', 'activating', 'reloading'].includes(one('ActiveState') ?? ''),

@@ -19,6 +19,6 @@ provisionerConformance('k3s, scripted', async () => {
     close: async () => machine.close(),
     patienceMs: 120_000,
     callMs: 30_000,
-    killPoints: [0, 40, 90, 160, 250, 400, 700],
+    killPoints: [0, 60, 150, 300, 600],
   };
 });

@@ -23,26 +23,28 @@ firewalls() {
   for tool in iptables ip6tables iptables-legacy ip6tables-legacy; do has "$tool-save" && has "$tool-restore" && echo "$tool"; done
 }
 mounts() { while read -r _ where _; do printf '%b\n' "$where"; done </proc/self/mounts; }
-# A process in a container has a kubelet of its own, and that one is none of this machine's business.
-is_local() { [ "$(readlink "/proc/$1/ns/pid" 2>/dev/null)" = "$(readlink /proc/self/ns/pid)" ]; }
 command_of() { tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline"; }
 is_ours() {
   case "$(readlink "/proc/$1/exe" 2>/dev/null)" in "$home"/bin/* | "$data"/data/*) return 0 ;; esac
   command_of "$1" | grep -qE "(^| )/run/k3s/containerd/|$home/"
 }
-# Processes by a pattern of names: "pid name" each.
+# Processes that could be k3s's or another cluster's: "pid name" each. One in a container has a kubelet of its own, and that is none of
+# this machine's business. A script that looks more than once sets `processes` to what it found first.
 named() {
-  for stat in /proc/[0-9]*/comm; do
-    read -r comm 2>/dev/null <"$stat" || continue
+  [ -z "${processes+known}" ] || { echo "$processes"; return; }
+  namespace=$(readlink /proc/self/ns/pid)
+  for file in /proc/[0-9]*/comm; do
+    read -r comm 2>/dev/null <"$file" || continue
     case "$comm" in kubelet | k3s* | rke2* | k0s* | containerd*) ;; *) continue ;; esac
-    pid=${stat#/proc/}
-    echo "${pid%/comm} $comm"
+    pid=${file#/proc/}
+    pid=${pid%/comm}
+    [ "$(readlink "/proc/$pid/ns/pid" 2>/dev/null)" = "$namespace" ] && echo "$pid $comm"
   done
 }
 # k3s, its containerd and the shims of its pods.
 ours() {
   named | while read -r pid comm; do
-    case "$comm" in k3s* | containerd*) is_local "$pid" && is_ours "$pid" && echo "$pid $comm" ;; esac
+    case "$comm" in k3s* | containerd*) is_ours "$pid" && echo "$pid $comm" ;; esac
   done
 }
 # The server itself; its containerd may be the same program under another name.
@@ -60,9 +62,9 @@ foreign() {
       # Not a client such as `k3s kubectl`.
       *) command_of "$pid" | grep -qE ' (server|agent|controller|worker)( |$)' || continue ;;
     esac
-    # One that has ended but not been waited for has no program any more.
-    [ -n "$(readlink "/proc/$pid/exe")" ] || continue
-    is_local "$pid" && ! is_ours "$pid" && echo "the process $comm ($pid) runs on it"
+    is_ours "$pid" && continue
+    # One that has ended, and perhaps not been waited for, has no program any more.
+    [ -z "$(readlink "/proc/$pid/exe")" ] || echo "the process $comm ($pid) runs on it"
   done
   for file in /var/lib/kubelet/config.yaml /etc/kubernetes/kubelet.conf /etc/kubernetes/admin.conf; do
     [ -e "$file" ] && echo "it is a node of kubeadm or the like: $file"

@@ -2,6 +2,7 @@
 fact() { [ -z "$2" ] || printf '%s %s\n' "$1" "$2"; }
 text() { [ ! -s "$2" ] || printf '%s %s\n' "$1" "$(base64 <"$2" | tr -d '\n')"; }
 
+processes=$(named)
 fact uid "$(id -u)"
 fact os "$(uname -s)"
 fact arch "$(uname -m)"
@@ -9,7 +10,8 @@ has_systemd && fact systemd yes
 fact owner "$(cat "$home/owner.json" 2>/dev/null)"
 foreign | while read -r line; do fact foreign "$line"; done
 fact binary "$(cat "$home/bin/k3s.sha256" 2>/dev/null)"
-fact images "$(cat "$home/images" 2>/dev/null | tr '\n' ' ')"
+# Whole files only: what is on its way ends in .part.
+fact brought "$(ls "$home/bin" "$data/agent/images" 2>/dev/null | grep -v '\.part$' | tr '\n' ' ')"
 fact applied "$(cat "$home/applied" 2>/dev/null)"
 [ -e "$home/stopped" ] && fact stopped yes
 fact server "$(servers | head -n 1)"

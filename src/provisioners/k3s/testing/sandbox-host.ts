@@ -39,10 +39,8 @@ export class Sandbox {
     const source = fileURLToPath(new URL('./bin/', import.meta.url));
     for (const name of readdirSync(source)) copyFileSync(join(source, name), join(bin, name));
     mkdirSync(join(this.root, 'proc/net'), { recursive: true });
-    for (const file of ['proc/net/unix', 'proc/self']) writeFileSync(join(this.root, file), '');
-    rmSync(join(this.root, 'proc/self'));
     mkdirSync(join(this.root, 'proc/self'));
-    writeFileSync(join(this.root, 'proc/self/mounts'), '');
+    for (const file of ['proc/net/unix', 'proc/self/mounts', 'version']) writeFileSync(join(this.root, file), '');
     for (const folder of ['var/lib', 'etc', 'run', 'sys/class/net', 'sys/fs/cgroup', 'var/log']) {
       mkdirSync(join(this.root, folder), { recursive: true });
     }
@@ -50,7 +48,9 @@ export class Sandbox {
       join(this.root, 'rules'),
       '*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT\n',
     );
-    this.#env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, WORLD: this.root };
+    mkdirSync(join(this.root, 'tools'));
+    const tools = { ROOKERY_TOOLS: join(this.root, 'tools') };
+    this.#env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, WORLD: this.root, ...tools };
     this.#before = this.#list();
   }
 
@@ -95,7 +95,11 @@ export class Sandbox {
       probe: async () =>
         this.server === undefined
           ? { nodes: [], missing: ['the API server does not answer'] }
-          : { version: 'v1.35.0+k3s1', nodes: [{ name: 'sandbox', role: 'control-plane', ready: true }], missing: [] },
+          : {
+              version: this.read('version')?.trim(),
+              nodes: [{ name: 'sandbox', role: 'control-plane', ready: true }],
+              missing: [],
+            },
     });
   }
 
@@ -127,6 +131,12 @@ export class Sandbox {
 
   remove(path: string): void {
     rmSync(join(this.root, path), { recursive: true, force: true });
+  }
+
+  /** Puts another version of k3s into the offline folder. */
+  addVersion(version: string): void {
+    const text = readFileSync(join(this.root, 'bin/k3s'), 'utf8').replace(/^version=.*$/m, `version=${version}`);
+    writeFileSync(join(this.root, 'tools', `k3s-${version}`), text, { mode: 0o755 });
   }
 
   /** All processes of the machine, as when it loses power. */
