@@ -45,11 +45,11 @@ export async function leftoverThings(
     try {
       const provisioner = (await way.open(parts)) as AnyProvisioner;
       const known = await refsOf(store, way);
-      const ids = new Set(known.map((ref) => ref.id));
+      const isKnown = knownIn(way, known);
       const isMissingTool = !(await provisioner.probe(signal)).isUsable;
       // A tool that is not here made nothing here, unless there is a folder that says otherwise.
       if (isMissingTool && known.length === 0 && !existsSync(folder)) continue;
-      const found = (await provisioner.inventory(known, signal)).filter((thing) => !ids.has(thing.ref.id));
+      const found = (await provisioner.inventory(known, signal)).filter((thing) => !isKnown(thing.ref));
       things.push(...clustersOf(found).map((things) => leftover(way, folder, provisioner, things, signal)));
     } catch (error) {
       if (!(error instanceof RookeryError)) throw error;
@@ -80,6 +80,13 @@ export async function lostThings({ store, home, signal }: Connected): Promise<Lo
     }
   }
   return lost;
+}
+
+/** By whose it is; a tenant also by its name, for a copy of one has the same owner. */
+function knownIn(way: ClusterWay, known: readonly ClusterRef<unknown>[]): (ref: ClusterRef<unknown>) => boolean {
+  const ids = new Set(known.map((ref) => ref.id));
+  const names = new Set(known.map((ref) => ref.name));
+  return (ref) => ids.has(ref.id) && (way.fidelity !== 'simulated' || names.has(ref.name));
 }
 
 /** All things of one cluster together: they are removed together. */

@@ -42,3 +42,17 @@ it('says what is in the way and what comes next', () => {
   // And it stays visible as trouble when it is over.
   expect(stepsOf(made, start, clock.at, true).at(-1)).toMatchObject({ state: 'trouble', detail: [] });
 });
+
+it('tells the same in other words once', () => {
+  const entry = (second: number, message: string) => ({
+    timestamp: new Date(start + second * 1000).toISOString(),
+    message,
+  });
+  const history = [
+    entry(0, 'it does not answer (reset)'),
+    entry(2, 'it does not answer (refused)'),
+    entry(5, 'it is not ready (500)'),
+  ];
+  const made = { apiVersion: 'v1', kind: 'X', metadata: {}, status: { history } };
+  expect(stepsOf(made, start, start + 6000, true)).toMatchObject([{ seconds: 5 }, { text: 'it is not ready (500)' }]);
+});

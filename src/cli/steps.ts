@@ -24,7 +24,9 @@ interface HistoryEntry {
 export function stepsOf(object: KubeObject, from: number, now: number, isOver = false): Step[] {
   const history: HistoryEntry[] = object.status?.history ?? [];
   // Times in a history have whole seconds.
-  const begun = history.filter(({ timestamp }) => Date.parse(timestamp) >= Math.floor(from / 1000) * 1000);
+  const since = history.filter(({ timestamp }) => Date.parse(timestamp) >= Math.floor(from / 1000) * 1000);
+  // The same in other words (how a connection failed this time) is the same step.
+  const begun = since.filter((entry, i) => gist(entry) !== gist(since[i - 1]));
   return begun.flatMap(({ timestamp, message }, i) => {
     // What has nothing to say is the end: it is ready.
     if (!message) return [];
@@ -41,6 +43,10 @@ export function stepsOf(object: KubeObject, from: number, now: number, isOver = 
     };
     return [isLast && !isOver ? { ...step, ...current(object, step.text) } : step];
   });
+}
+
+function gist(entry: HistoryEntry | undefined): string | undefined {
+  return entry && (entry.message ?? '').replace(/ \(.*/s, '');
 }
 
 function current(object: KubeObject, text: string): Partial<Step> {

@@ -1,5 +1,5 @@
 // Commands where no control plane runs: they host one themselves, do not get in each other's way, and leave nothing running.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { KUBECTL } from '../harness/kubectl.ts';
@@ -98,6 +98,28 @@ it('a leftover of a killed process keeps nobody out', async () => {
   writeFileSync(stateFile(), JSON.stringify(leftover));
   const both = await Promise.all([run('cluster', 'create', 'b'), run('cluster', 'create', 'c')]);
   expect(both.map(({ code }) => code)).toEqual([0, 0]);
+});
+
+it('gc removes tenants that nobody asks for, and only those', async () => {
+  await run('cluster', 'create', 'a');
+  await run('cluster', 'create', 'orphan');
+  // As after a restored backup: the tenant is back, the object that asked for it is not.
+  const data = join(rookery.home, 'data', 'clusters');
+  const kept = join(rookery.home, 'kept');
+  const folders = [data, join(rookery.home, 'provisioners', 'virtual')];
+  for (const [i, folder] of folders.entries()) cpSync(folder, join(kept, String(i)), { recursive: true });
+  await run('cluster', 'delete', 'orphan');
+  for (const [i, folder] of folders.entries()) {
+    const orphans = (path: string) => !/\.(db|json|kubeconfig)/.test(path) || path.includes('orphan');
+    cpSync(join(kept, String(i)), folder, { recursive: true, filter: (path) => orphans(path) });
+  }
+  expect((await run('gc')).stdout).toMatch(/^virtual +tenant orphan/m);
+  expect(readdirSync(data)).toContain('orphan.db');
+  const { stdout } = await run('gc', '--yes');
+  expect(stdout).toContain('removed:\n  tenant orphan');
+  expect(readdirSync(data).filter((file) => file.startsWith('orphan'))).toEqual([]);
+  expect((await run('cluster', 'list')).stdout).toMatch(/^a +Ready/m);
+  expect((await run('gc')).stdout).toBe('nothing is left over\n');
 });
 
 it('Ctrl-C leaves the request standing and says how to go on', async () => {

@@ -9,8 +9,10 @@ import type { Cluster } from '../../src/apiserver/index.ts';
 import { LOOPBACK, ROOT } from '../../src/apiserver/index.ts';
 import { loadConfig } from '../../src/config.ts';
 import { ControlPlane } from '../../src/embedded/control-plane.ts';
-import { virtualClusterManifests } from '../../src/provisioners/virtual/manifests.ts';
+import { type ClusterWay, clusterWays } from '../../src/provisioners/registry.ts';
+import { clusterManifests } from '../../src/provisioners/request-cluster.ts';
 
+const virtual = clusterWays.find((way) => way.name === 'virtual') as ClusterWay;
 const home = mkdtempSync(join(tmpdir(), 'rookery-nodes-'));
 let plane: ControlPlane;
 const start = () => ControlPlane.start({ config: loadConfig({}, { home, port: 0 }) });
@@ -49,7 +51,7 @@ async function nodes(): Promise<string[]> {
 }
 
 it('has as many as the spec says, also when it says something else later', async () => {
-  const { infra } = virtualClusterManifests('default', 'pond');
+  const { provider: infra } = clusterManifests(virtual, { namespace: 'default', name: 'pond' });
   infra.spec = { nodes: 3 };
   await plane.store.create(virtualClusters, infra);
   await until(nodes, (names) => names.length === 3);
@@ -63,7 +65,7 @@ it('has as many as the spec says, also when it says something else later', async
 });
 
 it('refuses more than it can carry', async () => {
-  const { infra } = virtualClusterManifests('default', 'lake');
+  const { provider: infra } = clusterManifests(virtual, { namespace: 'default', name: 'lake' });
   infra.spec = { nodes: 1001 };
   await expect(plane.store.create(virtualClusters, infra)).rejects.toThrow(/nodes/);
 });
