@@ -1,11 +1,9 @@
-// Rookery's vclusters in a real host cluster, which Rookery made too: the suite every provisioner passes, what runs inside, what is repaired, and the product
-// as people use it.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// Rookery's vclusters in a real host cluster, which Rookery made too: the suite every provisioner passes, the product as people use it, and Rookery killed again and
+// again.
+import { readFileSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sleep, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
-import type { ClusterRequest, Progress } from '../../src/provisioners/provisioner.ts';
 import { vclusterConfig } from '../../src/provisioners/vcluster/config.ts';
 import { namespaceOf, type VclusterSpec } from '../../src/provisioners/vcluster/marks.ts';
 import { VclusterProvisioner } from '../../src/provisioners/vcluster/vcluster-provisioner.ts';
@@ -15,6 +13,7 @@ import { kubernetesVersion, vclusterVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
 import { hostLeftovers } from '../conformance/provisioner/vcluster-host.ts';
 import { dnsWorks } from './support/checks.ts';
+import { crashLoop } from './support/crash-loop.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { Rookery } from './support/rookery.ts';
@@ -113,115 +112,78 @@ provisionerConformance('vcluster on the bed', async () => ({
   killPoints: [1500],
 }));
 
-describe('a vcluster', () => {
-  const provisioner = new VclusterProvisioner({ clock: systemClock });
-  const inner = new Kubectl(join(folder, 'inner.kubeconfig'));
-  // A namespace that is there already and stays: with something of others in it.
-  const namespace = 'shared';
-  const wanted = spec('inner', { namespace, sync: { nodes: true, priorityClasses: true } });
-  const request: ClusterRequest<VclusterSpec> = {
-    id: 'u-inner',
-    name: 'inner',
-    spec: wanted,
-    access,
-    resolved: { version: kubernetesVersion, image: '' },
-    initialized: true,
-  } as ClusterRequest<VclusterSpec>;
+describe('VCluster', () => {
+  const name = 'vc-cli';
+  // There before, and there after, with something of others in it.
+  const namespace = `vcluster-${name}`;
+  let inner: Kubectl;
   let leftovers: () => Promise<string[]>;
-  const until = async (phase: Progress['phase'], call: () => Promise<Progress>) => {
-    const end = Date.now() + 200_000;
-    for (;;) {
-      const progress = await call();
-      if (progress.phase === phase) return progress;
-      if (progress.phase === 'refused' || Date.now() > end) throw new Error(JSON.stringify(progress));
-      await sleep(systemClock, progress.lookAgainMs ?? 500);
-    }
+  const isReady = async (): Promise<boolean> => {
+    const { status } = await rookery.kubectl.get<{ status?: { ready?: boolean } }>('vcluster', name);
+    if (!status?.ready) throw new Error(JSON.stringify(status));
+    return true;
   };
-  const ready = () => until('ready', () => provisioner.ensure({ ...request, access }));
-  const ref = () => ({ ...request, access });
+  const openInner = async (): Promise<Kubectl> =>
+    new Kubectl((await rookery.run('cluster', 'kubeconfig', name, '--path')).stdout.trim());
 
-  test('is reached with its certificate checked, from here and from a pod of its host', async () => {
+  test('the command line makes one in a cluster that it made', async () => {
     await host.run('create', 'namespace', namespace);
     await host.run('create', 'configmap', 'theirs', '-n', namespace);
     leftovers = await hostLeftovers(store);
-    await ready();
-    writeFileSync(inner.kubeconfig, await provisioner.kubeconfig(ref(), 'external'), { mode: 0o600 });
-    expect(readFileSync(inner.kubeconfig, 'utf8')).toContain('certificate-authority-data');
-    expect((await inner.nodes()).map((node) => node.metadata.name)).toEqual([`${HOST}-control-plane`]);
-    const seen = await namespacesFromInside(namespace, await provisioner.kubeconfig(ref(), 'internal'));
-    expect(seen).toContain('namespace/kube-system');
-    expect(seen).not.toContain(`namespace/${namespace}`);
+    const args = ['cluster', 'create', name, '-p', 'vcluster', '--host', HOST];
+    const created = await rookery.run(...args, '--kubernetes-version', kubernetesVersion);
+    expect(created, created.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(`${name} is ready`) });
+    expect((await rookery.run('cluster', 'list')).stdout).toMatch(/vc-cli +Ready +VCluster/);
+    inner = await openInner();
   });
 
-  test('its pods run on the host, and names are answered', async () => {
+  test('its pods run on the host, names are answered, and a pod of the host can reach it', async () => {
     await inner.apply(deployment('web'), pod('tenant', { command: ['sleep', '3600'] }));
     await inner.untilAvailable('web');
     await inner.untilPodReady('tenant');
     const synced = (await host.pods('-n', namespace)).map((item) => item.metadata.name);
-    expect(synced).toContain('tenant-x-default-x-inner');
+    expect(synced).toContain(`tenant-x-default-x-${name}`);
     await dnsWorks(inner);
+    const internal = (await rookery.run('cluster', 'kubeconfig', name, '--internal')).stdout;
+    expect(internal).toContain(`https://${name}.${namespace}`);
+    const seen = await namespacesFromInside(namespace, internal);
+    expect(seen).toContain('namespace/kube-system');
+    expect(seen).not.toContain(`namespace/${namespace}`);
   });
 
-  test('is stopped with its pods and started with its objects', async () => {
-    await until('suspended', () => provisioner.suspend(ref()));
-    expect(await host.pods('-n', namespace)).toEqual([]);
-    await ready();
-    await inner.untilAvailable('web');
+  test('comes back at the same address after its StatefulSet, Service and configuration were deleted by hand', async () => {
+    const address = () => rookery.kubectl.run('get', 'vcluster', name, '-o', 'jsonpath={.spec.controlPlaneEndpoint}');
+    const before = await address();
+    const things = [`statefulset/${name}`, `service/${name}`, `secret/vc-config-${name}`];
+    await host.run('delete', ...things, '-n', namespace);
+    await waitFor(
+      'its return',
+      60_000,
+      async () => (await host.try(['get', ...things, '-n', namespace])).code === 0,
+      500,
+    );
+    await waitFor(
+      'its objects',
+      200_000,
+      async () => (await (await openInner()).try(['get', 'deploy', 'web'])).code === 0,
+      1000,
+    );
+    await waitFor('ready', 200_000, isReady, 1000);
+    expect(await address()).toBe(before);
   });
 
-  test('comes back after its StatefulSet, its Service and its kubeconfig were removed by hand', async () => {
-    const port = (await provisioner.observe(ref())).endpoint?.port;
-    await host.run('delete', 'statefulset/inner', 'service/inner', 'secret/vc-config-inner', '-n', namespace);
-    const { cluster } = await ready();
-    expect(cluster?.endpoint?.port).toBe(port);
-    writeFileSync(inner.kubeconfig, await provisioner.kubeconfig(ref(), 'external'), { mode: 0o600 });
-    await waitFor('its objects', 30_000, async () => (await inner.try(['get', 'deployment', 'web'])).code === 0);
-  });
-
-  test('leaves a namespace that is not ours as it was', async () => {
-    await inner.run('create', 'priorityclass', 'urgent', '--value=7');
-    await waitFor('the class in the host', 30_000, async () => (await leftovers()).some((n) => n.includes('urgent')));
-    const end = Date.now() + 120_000;
-    for (;;) {
-      const removal = await provisioner.remove(ref());
-      if (removal.isDone) break;
-      if (Date.now() > end) throw new Error(JSON.stringify(removal));
-      await sleep(systemClock, removal.lookAgainMs ?? 500);
-    }
-    await waitFor('its volume to be gone', 60_000, async () => (await host.run('get', 'pv', '-o', 'name')) === '');
-    expect(await leftovers()).toEqual([]);
+  test('deleting it leaves the namespace as it was', async () => {
+    expect(await rookery.run('cluster', 'delete', name)).toMatchObject({ code: 0 });
+    await waitFor('nothing to be left', 60_000, async () => {
+      const left = await leftovers();
+      if (left.length > 0) throw new Error(left.join(', '));
+      return true;
+    });
     expect(await host.run('get', 'configmap', 'theirs', '-n', namespace, '-o', 'name')).toBe('configmap/theirs\n');
     await host.run('delete', 'namespace', namespace, '--timeout=60s');
   });
-});
 
-describe('VCluster', () => {
-  test('the command line makes one in a cluster it made, and removes it', async () => {
-    const leftovers = await hostLeftovers(store);
-    const args = [
-      'cluster',
-      'create',
-      'vc-cli',
-      '-p',
-      'vcluster',
-      '--host',
-      HOST,
-      '--kubernetes-version',
-      kubernetesVersion,
-    ];
-    const created = await rookery.run(...args);
-    expect(created, created.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('vc-cli is ready') });
-    const path = (await rookery.run('cluster', 'kubeconfig', 'vc-cli', '--path')).stdout.trim();
-    const inner = new Kubectl(path);
-    await inner.apply(pod('hello', { command: ['sleep', '3600'] }));
-    await inner.untilPodReady('hello');
-    expect((await rookery.run('cluster', 'list')).stdout).toMatch(/vc-cli +Ready +VCluster/);
-    expect(await rookery.run('cluster', 'delete', 'vc-cli')).toMatchObject({ code: 0 });
-    await waitFor('its volume to be gone', 60_000, async () => (await host.run('get', 'pv', '-o', 'name')) === '');
-    expect(await leftovers()).toEqual([]);
-  });
-
-  test('a host that is not there blocks, and is named; what is asked for there can be deleted', async () => {
+  test('a host that is not there is named, and what was asked for there can be deleted', async () => {
     const key = { apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1', kind: 'VCluster' };
     const metadata = { name: 'vc-lost', namespace: 'default' };
     await rookery.kubectl.apply({ ...key, metadata, spec: { host: { cluster: 'nowhere' }, clusterName: 'vc-lost' } });
@@ -230,4 +192,23 @@ describe('VCluster', () => {
     expect(await failure()).toContain('there is no Cluster default/nowhere');
     await rookery.kubectl.run('delete', 'vcluster', 'vc-lost', '--timeout=30s');
   });
+});
+
+crashLoop('vcluster', async () => {
+  const metadata = { name: 'big', namespace: 'default' };
+  return {
+    prefix: 'crash-',
+    env: docker.env,
+    prepare: (kubectl) =>
+      kubectl.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData: { value: access.kubeconfig } }),
+    object: (clusterName) => ({
+      apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+      kind: 'VCluster',
+      metadata: { name: clusterName, namespace: 'default' },
+      spec: { host: { kubeconfigSecretRef: { name: 'big' } }, clusterName, kubernetesVersion },
+    }),
+    hasBegun: async (clusterName) => (await host.try(['get', 'namespace', `vcluster-${clusterName}`])).code === 0,
+    leftovers: await hostLeftovers(store),
+    close: async () => {},
+  };
 });

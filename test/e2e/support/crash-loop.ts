@@ -17,6 +17,8 @@ export interface CrashLoopParts {
   env: NodeJS.ProcessEnv;
   /** An object that asks for a cluster; its kind is answered by the provisioner under test. */
   object(name: string): { kind: string; metadata: { name: string; namespace: string } };
+  /** What has to be there before it is asked for, such as the Secret with the kubeconfig of a host. */
+  prepare?(kubectl: Kubectl): Promise<void>;
   /** There is something of it in the world. */
   hasBegun(name: string): Promise<boolean>;
   /** What is in the world that was not there before. */
@@ -45,6 +47,7 @@ export function crashLoop(title: string, make: () => Promise<CrashLoopParts>): v
       rookery = await MortalRookery.prepare(parts.env);
       await rookery.start();
       await rookery.answers();
+      await parts.prepare?.(rookery.kubectl);
     }, 240_000);
     afterAll(async () => {
       await rookery?.close();
