@@ -46,9 +46,9 @@ export class Home {
     return join(this.path, 'tools');
   }
 
-  /** Home folders of workspaces that are shells on this machine. */
-  get workspaces(): string {
-    return join(this.path, 'workspaces');
+  /** What a workload keeps about the workspaces it runs. */
+  workspaces(workload: string): string {
+    return join(this.path, 'workspaces', workload);
   }
 
   /** Key of the links into workspaces. */

@@ -5,6 +5,7 @@ import { RookeryError } from '../errors.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
 import type { Processes } from '../tools/processes.ts';
+import { DockerWorkload } from '../workloads/docker/docker-workload.ts';
 import { ProcessWorkload } from '../workloads/process/process-workload.ts';
 import type { Workload } from '../workloads/workload.ts';
 import type { Home } from './home.ts';
@@ -30,25 +31,37 @@ const CHOICE_AGE_MS = 60_000;
 export class WorkspaceHost {
   readonly #options: WorkspaceHostOptions;
   readonly #process: Workload;
+  readonly #docker: Workload;
   #chosen: { way: Promise<ClusterWay>; at: number } | undefined;
 
   constructor(options: WorkspaceHostOptions) {
     this.#options = options;
-    const { home, processes } = options;
-    this.#process = new ProcessWorkload({ processes, folder: home.workspaces, hidden: [home.path, '/root'] });
+    const { home, processes, clock } = options;
+    this.#process = new ProcessWorkload({
+      processes,
+      folder: home.workspaces('process'),
+      hidden: [home.path, '/root'],
+    });
+    this.#docker = new DockerWorkload({ processes, clock, folder: home.workspaces('docker') });
   }
 
   workload(name: string): Workload | undefined {
-    return name === this.#process.name ? this.#process : undefined;
+    return [this.#process, this.#docker].find((workload) => workload.name === name);
   }
 
   parts(terminals: Terminals | undefined): WorkspaceParts {
     return {
       chooseWay: (wanted) => this.#chooseWay(wanted),
-      chooseWorkload: async () => this.#process,
+      workloads: [this.#process, this.#docker],
+      chooseWorkload: (way) => this.#chooseWorkload(way),
       terminalUrl: (namespace, name) => terminals?.urlOf(namespace, name),
       endTerminal: (id) => terminals?.end(id),
     };
+  }
+
+  /** Beside containers, a container: it reaches them. Otherwise a shell here, which reaches what is served here and needs no image. */
+  async #chooseWorkload(way: ClusterWay | undefined): Promise<Workload> {
+    return way?.network ? this.#docker : this.#process;
   }
 
   async #chooseWay(wanted: string): Promise<ClusterWay> {

@@ -50,6 +50,8 @@ export interface ClusterWay {
   spec(wish: ClusterWish, key: { namespace: string; name: string }): Record<string, unknown>;
   /** Secrets with the kubeconfig beside `<cluster>-kubeconfig`. */
   ownSecret?(object: KubeObject): { name: string; key: string };
+  /** Docker network on which containers reach it by its internal kubeconfig. */
+  network?(object: KubeObject): string;
   /** Texts of the secrets that the spec refers to. */
   access?(store: ObjectStore, object: KubeObject, signal?: AbortSignal): Promise<Record<string, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: each has a spec of its own, and the table holds them all.
@@ -99,6 +101,7 @@ const kind: ClusterWay = {
     ...(image ? { image } : {}),
   }),
   ownSecret: (object) => ({ name: `${object.spec?.clusterName}-config`, key: 'config' }),
+  network: () => 'kind',
   open: async (parts) => new (await import('./kind/kind-provisioner.ts')).KindProvisioner(parts),
 };
 

@@ -25,6 +25,8 @@ export interface WorkloadRequest extends WorkspaceRef {
   step: { id: string; image?: string; env?: Record<string, string>; files?: readonly StepFile[] };
   /** For the user's kubectl; absent where there is no cluster. */
   kubeconfig?: string;
+  /** Docker network of the cluster, for workloads that are containers. */
+  network?: string;
   limits?: { cpu?: string; memory?: string };
   /** Registry credentials, as in `.dockerconfigjson`. */
   pullSecrets?: readonly string[];

@@ -70,5 +70,6 @@ export const suites: readonly Suite[] = [
     parts: ['kind-cli', 'node-image-previous', 'kubernetes'],
   },
   { name: 'workspace', about: 'the image of a student’s shell', parts: ['workspace-image', 'docker'] },
+  { name: 'workloads', about: 'workspaces as containers', parts: ['workspace-image', 'docker'] },
   { name: 'services', about: 'Redis, and a machine over ssh', parts: ['services', 'node-image'] },
 ];

@@ -202,7 +202,7 @@ it('a step is requested by spec, begins with its manifests and is remembered', a
 });
 
 it('suspends and comes back with what was written', async () => {
-  const folder = join(plane.home.workspaces, String((await running('ada')).metadata.uid), 'home');
+  const folder = join(plane.home.workspaces('process'), String((await running('ada')).metadata.uid), 'home');
   await change('ada', { suspend: true });
   await until('ada', ({ status }) => status?.phase === 'Suspended');
   await change('ada', { suspend: null });
@@ -250,5 +250,5 @@ it('leaves nothing behind', async () => {
     await waitForGone(plane.store, workspaceInstances, key(name), { timeoutMs: 20_000 });
     await expect(plane.store.get(clusters, key(name))).rejects.toSatisfy(isNotFound);
   }
-  expect(readdirSync(plane.home.workspaces)).toEqual([]);
+  expect(readdirSync(plane.home.workspaces('process'))).toEqual([]);
 });

@@ -27,6 +27,8 @@ export interface NestedState {
   message: string;
   external?: string;
   internal?: string;
+  /** Docker network on which the internal one leads there. */
+  network?: string;
 }
 
 export interface NestedClusterParts {
@@ -77,7 +79,10 @@ export async function ensureNested(
   };
   const external = text('value');
   if (!external) return { isReady: false, reason: 'NoKubeconfig', message: 'the cluster has no kubeconfig yet' };
-  return { isReady: true, reason: 'Ready', message: '', external, internal: text('internal') };
+  const provider =
+    way.network && (await parts.store.get(way.resource, nestedKey(parts.instance), { signal: parts.signal }));
+  const network = provider && way.network?.(provider);
+  return { isReady: true, reason: 'Ready', message: '', external, internal: text('internal'), network };
 }
 
 export async function suspendNested(parts: NestedClusterParts, way: ClusterWay, isSuspended: boolean): Promise<void> {

@@ -94,7 +94,7 @@ export class WorkspaceScope {
     if (!hasFinalizer(this.#object, FINALIZER)) return undefined;
     this.#parts.endTerminal(this.#ref.id);
     const removed: string[] = [];
-    for (const workload of await this.#workloads()) {
+    for (const workload of this.#parts.workloads) {
       const removal = await workload.remove(this.#ref, this.#signal);
       removed.push(...removal.removed);
       if (removal.isDone) continue;
@@ -125,7 +125,7 @@ export class WorkspaceScope {
     if (isNewStep && step?.manifests && cluster.external) await applyTo(cluster.external, step.manifests, this.#signal);
     const workload = await this.#parts.chooseWorkload(way);
     if (isNewStep && this.#object.status?.currentStep) this.#parts.endTerminal(this.#ref.id);
-    const request = await this.#request(template, settings, workload, cluster, step);
+    const request = { ...(await this.#request(template, settings, workload, cluster, step)), network: cluster.network };
     const state = await workload.ensure(request, this.#signal);
     if (state.phase !== 'ready') {
       const text = [state.message, state.next && `Next: ${state.next}`].filter(Boolean).join('\n');
@@ -167,7 +167,8 @@ export class WorkspaceScope {
   async #suspend(settings: Settings, reason: string, resolved: Mark): Promise<Result> {
     const way = await this.#way(settings);
     this.#parts.endTerminal(this.#ref.id);
-    for (const workload of await this.#workloads()) await workload.suspend(this.#ref, this.#signal);
+    const used = this.#parts.workloads.filter(({ name }) => name === this.#object.status?.workload);
+    for (const workload of used) await workload.suspend(this.#ref, this.#signal);
     if (way) await suspendNested(this.#nested, way, true);
     const texts: Record<string, string> = {
       Requested: 'suspended by spec.suspend',
@@ -236,11 +237,6 @@ export class WorkspaceScope {
       if (data) texts.push(Buffer.from(data, 'base64').toString());
     }
     return texts;
-  }
-
-  async #workloads(): Promise<Workload[]> {
-    const ways = [undefined, ...clusterWays];
-    return [...new Set(await Promise.all(ways.map((way) => this.#parts.chooseWorkload(way))))];
   }
 
   async #expire(): Promise<Result> {

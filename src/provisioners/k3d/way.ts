@@ -3,6 +3,7 @@ import { k3dClusters, secrets } from '../../api/resources.ts';
 import { RookeryError } from '../../errors.ts';
 import { ignoreNotFound } from '../../kube/index.ts';
 import type { ClusterWay } from '../registry.ts';
+import { networkName } from './config.ts';
 
 export const k3dWay: ClusterWay = {
   name: 'k3d',
@@ -41,5 +42,6 @@ export const k3dWay: ClusterWay = {
       hint: 'registryConfigSecret names it: make it, or correct the reference',
     });
   },
+  network: (object) => networkName(object.spec?.clusterName),
   open: async (parts) => new (await import('./k3d-provisioner.ts')).K3dProvisioner(parts),
 };
