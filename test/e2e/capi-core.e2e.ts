@@ -3,7 +3,8 @@
 // test/integration/capi-core.test.ts compares with. RECORD=1 writes it anew.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
+import { coreControllers } from '../../src/controllers/core/index.ts';
+import { interceptStore, loadKubeconfig, Manager, RemoteStore } from '../../src/kube/index.ts';
 import { simulation } from '../../src/provisioners/virtual/simulation/index.ts';
 import { acquire, type Lease } from '../bed/services/service.ts';
 import { installFooKinds, Scenario } from '../conformance/cluster-api/scenario.ts';
@@ -18,7 +19,9 @@ describe('upstream’s core and a provider it does not know', () => {
   let server: TestServer;
   let management: RemoteStore;
   let scenario: Scenario;
-  let running: Promise<void>;
+  let running: Promise<unknown>;
+  /** What our own core did meanwhile: it has to see that upstream's is there. */
+  const written: string[] = [];
 
   beforeAll(async () => {
     bed = await acquire('cluster-api');
@@ -27,7 +30,14 @@ describe('upstream’s core and a provider it does not know', () => {
     server = await startServer({ loops: [simulation] });
     const workload = await virtualWorkload(server);
     scenario = new Scenario({ management, workload, namespace: 'default', patienceMs: 240_000 });
-    running = scenario.providers.run(stop.signal);
+    const watched = interceptStore(management, {
+      before: ({ isWrite, verb, resource }) => {
+        if (isWrite) written.push(`${verb} ${resource.plural}`);
+      },
+    });
+    const ours = new Manager({ store: watched });
+    coreControllers(ours, { store: watched });
+    running = Promise.all([scenario.providers.run(stop.signal), ours.run(stop.signal)]);
   });
 
   afterAll(async () => {
@@ -49,5 +59,8 @@ describe('upstream’s core and a provider it does not know', () => {
   test('says what was recorded', () => {
     if (process.env.RECORD) writeFileSync(RECORD, `${JSON.stringify(scenario.story, null, 2)}\n`);
     expect(scenario.story).toEqual(JSON.parse(readFileSync(RECORD, 'utf8')));
+  });
+  test('our own core, started beside it, kept its hands off', () => {
+    expect(written).toEqual([]);
   });
 });

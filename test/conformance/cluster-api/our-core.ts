@@ -17,16 +17,23 @@ export interface OurCore {
   workload: Workload;
   /** Calls the core made since it was asked last. */
   calls(): string[];
+  /** How often it has been started. */
+  lives(): number;
   /** Failures of the server itself; a test that ends with any has found a bug. */
   errors: unknown[];
   stop(): Promise<void>;
 }
 
-export async function startOurCore(options: { hasFooKinds?: boolean } = {}): Promise<OurCore> {
+export interface OurCoreOptions {
+  /** The core dies after so many writes, the last of them done but not known to be, and starts again. */
+  writesToLive?: () => number;
+}
+
+export async function startOurCore(options: OurCoreOptions = {}): Promise<OurCore> {
   const server = await startServer({ loops: [simulation], admission: [clusterApiAdmission] });
   await installCrds(server.root);
   const store = new InProcessStore({ cluster: async () => server.root, identity: LOOPBACK });
-  if (options.hasFooKinds ?? true) await installFooKinds(store);
+  await installFooKinds(store);
   const workload = await virtualWorkload(server);
   const stop = new AbortController();
   let calls: string[] = [];
@@ -35,13 +42,18 @@ export async function startOurCore(options: { hasFooKinds?: boolean } = {}): Pro
       calls.push(`${verb} ${resource.plural} ${key?.name ?? ''}`);
     },
   });
-  const manager = new Manager({ store: counted });
-  coreControllers(manager, { store: counted });
-  const running = manager.run(stop.signal);
+  let lives = 0;
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      lives++;
+      await live(counted, stop.signal, options.writesToLive?.());
+    }
+  })();
   return {
     store,
     workload,
     errors: server.errors,
+    lives: () => lives,
     calls() {
       const made = calls;
       calls = [];
@@ -53,6 +65,28 @@ export async function startOurCore(options: { hasFooKinds?: boolean } = {}): Pro
       await server.close();
     },
   };
+}
+
+/** One life of the core, to its end or to the end of the test. */
+async function live(store: ObjectStore, signal: AbortSignal, writesToLive = Number.POSITIVE_INFINITY): Promise<void> {
+  const death = new AbortController();
+  const onAbort = () => death.abort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  let writes = 0;
+  const mortal = interceptStore(store, {
+    before: ({ isWrite }) => {
+      if (isWrite && writes >= writesToLive) throw new Error('dead');
+    },
+    after: ({ isWrite }) => {
+      if (!isWrite || ++writes < writesToLive) return;
+      death.abort();
+      throw new Error('died');
+    },
+  });
+  const manager = new Manager({ store: mortal });
+  coreControllers(manager, { store: mortal });
+  await manager.run(death.signal);
+  signal.removeEventListener('abort', onAbort);
 }
 
 /** Until `holds`; what it throws counts as not yet. */
