@@ -5,7 +5,7 @@ import type { ClusterRequest, Progress, Removal } from '../provisioner.ts';
 import type { K3sSpec } from './config.ts';
 import { Sandbox } from './testing/sandbox-host.ts';
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 300_000 };
 const HOME = 'var/lib/rookery/k3s';
 let machine: Sandbox;
 beforeEach(() => {
@@ -19,7 +19,7 @@ async function request(change: Partial<K3sSpec> = {}): Promise<ClusterRequest<K3
 }
 
 async function until(ask: () => Promise<Progress>, isWanted: (progress: Progress) => boolean): Promise<Progress> {
-  for (let end = Date.now() + 60_000; ; ) {
+  for (let end = Date.now() + 120_000; ; ) {
     const progress = await ask();
     if (isWanted(progress)) return progress;
     if (Date.now() > end) throw new Error(JSON.stringify(progress, null, 2));

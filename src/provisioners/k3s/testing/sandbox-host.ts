@@ -148,7 +148,7 @@ export class Sandbox {
   leftovers(): string[] {
     const processes = spawnSync('pgrep', ['-af', this.root], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean);
     const rules = this.read('rules')?.includes('KUBE-') ? ['rules'] : [];
-    const files = this.#list().filter((file) => !this.#before.includes(file));
+    const files = this.#list().filter((file) => !this.#before.includes(file) && !file.startsWith('tools/'));
     return [...processes, ...rules, ...files, ...readdirSync(this.folder).map((id) => `folder ${id}`)];
   }
 
