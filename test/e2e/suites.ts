@@ -40,7 +40,7 @@ export const suites: readonly Suite[] = [
   {
     name: 'provisioner-k3d',
     about: 'Rookery and k3d: the suite of all provisioners, K3dCluster, kill -9 again and again, nothing left',
-    parts: ['k3d-cli', 'k3s-image', 'kubernetes'],
+    parts: ['k3d-cli', 'k3s-image', 'k3d-proxy-image', 'kubernetes'],
   },
   {
     name: 'cluster-api',
@@ -71,5 +71,10 @@ export const suites: readonly Suite[] = [
   },
   { name: 'workspace', about: 'the image of a student’s shell', parts: ['workspace-image', 'docker'] },
   { name: 'workloads', about: 'workspaces as containers', parts: ['workspace-image', 'docker'] },
+  {
+    name: 'workspaces',
+    about: 'a workshop with a k3d cluster for each student, in a real browser',
+    parts: ['workspace-image', 'k3d-cli', 'k3s-image', 'kubernetes', 'chromium'],
+  },
   { name: 'services', about: 'Redis, and a machine over ssh', parts: ['services', 'node-image'] },
 ];
