@@ -201,6 +201,18 @@ export const catalog: readonly Part[] = [
     check: ['image.tar'],
   },
   {
+    name: 'k3d-proxy-image',
+    version: k3dVersion.slice(1),
+    about: 'what k3d puts in front of several servers: haproxy in the place of its nginx',
+    source: {
+      from: 'image',
+      recipe: 'k3d-proxy-image',
+      inputs: ['archive.ts', 'slim-root.ts', 'k3d-proxy-image.ts', 'k3d-proxy'],
+    },
+    needs: ['node-rootfs'],
+    check: ['image.tar'],
+  },
+  {
     name: 'cluster-api',
     version: clusterApiVersion,
     about: 'upstream core, clusterctl, kubeadm bootstrap and control plane, with their CRDs',

@@ -34,7 +34,7 @@ async function namespacesFromInside(docker: K3dEngine, cluster: string, kubeconf
 
 provisionerConformance('k3d on the bed', async () => {
   const prefix = `c${own}-`;
-  const docker = await k3dEngine(prefix);
+  const docker = await k3dEngine(prefix, 'k3d-proxy-image');
   const folder = scratch('provisioner-k3d');
   const homes = () => readdirSync(folder).filter((name) => name.startsWith(prefix));
   const killTools = async () => {
@@ -48,7 +48,13 @@ provisionerConformance('k3d on the bed', async () => {
   return {
     prefix,
     open,
-    spec: (clusterName) => ({ clusterName, kubernetesVersion: k3sVersion, k3sArgs: quiet }),
+    // With its load balancer where everything is tried, without it elsewhere.
+    spec: (clusterName) => ({
+      clusterName,
+      kubernetesVersion: k3sVersion,
+      k3sArgs: quiet,
+      loadBalancer: clusterName.endsWith('one'),
+    }),
     killTools,
     foreign: async (name) => {
       const config = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'foreign'), KUBECONFIG: join(folder, 'foreign') };
@@ -78,6 +84,9 @@ provisionerConformance('k3d on the bed', async () => {
   };
 });
 
+/** On a busy machine each step may take minutes. */
+const LONG = { timeout: 600_000 };
+
 describe('K3dCluster', () => {
   const prefix = `p${own}-`;
   const name = `${prefix}dev`;
@@ -100,8 +109,8 @@ describe('K3dCluster', () => {
     await docker?.release();
   });
 
-  test('the command line makes one with two nodes, and a pod runs', async () => {
-    const created = await rookery.run('cluster', 'create', name, '-p', 'k3d', '--nodes', '2', '--timeout', '220');
+  test('the command line makes one with two nodes, and a pod runs', LONG, async () => {
+    const created = await rookery.run('cluster', 'create', name, '-p', 'k3d', '--nodes', '2');
     expect(created, created.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(`${name} is ready`) });
     cluster = new Kubectl((await rookery.run('cluster', 'kubeconfig', name, '--path')).stdout.trim());
     await cluster.untilReady(2);
@@ -109,45 +118,45 @@ describe('K3dCluster', () => {
     expect((await rookery.run('cluster', 'list')).stdout).toMatch(new RegExp(`${name} +Ready +k3d`));
   });
 
-  test('a container on its network uses the kubeconfig that is stored for it', async () => {
+  test('a container on its network uses the kubeconfig that is stored for it', LONG, async () => {
     const { data } = await rookery.kubectl.get<{ data: Record<string, string> }>('secret', `${name}-kubeconfig`);
     const internal = Buffer.from(data.internal ?? '', 'base64').toString();
     expect(await namespacesFromInside(docker, name, internal)).toContain('namespace/kube-system');
   });
 
-  test('an agent stopped by hand is started again', async () => {
+  test('an agent stopped by hand is started again', LONG, async () => {
     await docker.docker('stop', '--time', '1', `k3d-${name}-agent-0`);
-    await waitFor('the agent', 100_000, () => isRunning(`k3d-${name}-agent-0`), 500);
-    await waitFor('ready', 100_000, async () => (await status()).status.ready, 500);
+    await waitFor('the agent', 300_000, () => isRunning(`k3d-${name}-agent-0`), 500);
+    await waitFor('ready', 300_000, async () => (await status()).status.ready, 500);
   });
 
-  test('suspended and resumed, it has what it had, pods that nobody would make again among it', async () => {
+  test('suspended and resumed, it has what it had, pods that nobody would make again among it', LONG, async () => {
     await cluster.run('create', 'configmap', 'kept', '--from-literal=text=still-here');
     await cluster.apply(pod('bare', { node: `k3d-${name}-server-0`, command: ['sleep', '3600'] }));
     await cluster.untilPodReady('bare');
-    expect(await rookery.run('cluster', 'suspend', name)).toMatchObject({ code: 0 });
+    expect(await rookery.run('cluster', 'suspend', name, '--timeout', '200')).toMatchObject({ code: 0 });
     expect(await isRunning(`k3d-${name}-server-0`)).toBe(false);
-    const resumed = await rookery.run('cluster', 'resume', name, '--timeout', '220');
+    const resumed = await rookery.run('cluster', 'resume', name, '--timeout', '500');
     expect(resumed, resumed.stderr).toMatchObject({ code: 0 });
     expect(await cluster.run('get', 'configmap', 'kept', '-o', 'jsonpath={.data.text}')).toBe('still-here');
     await cluster.untilPodReady('bare');
   });
 
-  test('scaled in and out, it has the nodes asked for, also when one was removed by hand', async () => {
+  test('scaled in and out, it has the nodes asked for, also when one was removed by hand', LONG, async () => {
     expect(await rookery.run('cluster', 'scale', name, '--nodes', '1')).toMatchObject({ code: 0 });
     expect((await cluster.nodes()).map((node) => node.metadata.name)).toEqual([`k3d-${name}-server-0`]);
-    const scaled = await rookery.run('cluster', 'scale', name, '--nodes', '2', '--timeout', '220');
+    const scaled = await rookery.run('cluster', 'scale', name, '--nodes', '2');
     expect(scaled, scaled.stderr).toMatchObject({ code: 0 });
     const [agent] = (await status()).status.nodes.map((node) => node.name).filter((one) => one.includes('agent'));
     await docker.docker('rm', '-f', '-v', agent as string);
-    await waitFor('another agent', 200_000, async () => {
+    await waitFor('another agent', 300_000, async () => {
       const { ready, nodes } = (await status()).status;
       return ready && nodes.length === 2 && !nodes.some((node) => node.name === agent);
     });
     expect((await cluster.nodes()).map((node) => node.metadata.name)).not.toContain(agent);
   });
 
-  test('deleted, it leaves nothing, though somebody is on its network', async () => {
+  test('deleted, it leaves nothing, though somebody is on its network', LONG, async () => {
     const guest = `${prefix}guest`;
     await docker.docker(
       'run',
@@ -171,7 +180,7 @@ describe('K3dCluster', () => {
     }
   });
 
-  test('the doctor finds that k3d works here', async () => {
+  test('the doctor finds that k3d works here', LONG, async () => {
     expect(await rookery.run('doctor', '--provisioner', 'k3d')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('k3d: works here'),

@@ -8,6 +8,7 @@ export type Recipe = (context: BuildContext) => Promise<Record<string, string>>;
 const recipes: Record<string, () => Promise<Recipe>> = {
   'node-image': async () => (await import('../images/node-image.ts')).nodeImage('kubernetes'),
   'node-image-previous': async () => (await import('../images/node-image.ts')).nodeImage('kubernetes-previous'),
+  'k3d-proxy-image': async () => (await import('../images/k3d-proxy-image.ts')).k3dProxyImage,
   'kind-balancer-image': async () => (await import('../images/kind-balancer-image.ts')).kindBalancerImage,
   'k3s-image': async () => (await import('../images/k3s-image.ts')).k3sImage,
   'vcluster-images': async () => (await import('../images/vcluster-images.ts')).vclusterImages,

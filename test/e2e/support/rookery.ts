@@ -24,7 +24,7 @@ export class Rookery {
   run(...args: string[]): Promise<RunResult> {
     return tryRun(process.execPath, ['--import', 'tsx', main, '--home', this.home, ...args], {
       env: this.#env,
-      timeoutMs: 240_000,
+      timeoutMs: 600_000,
     });
   }
 
