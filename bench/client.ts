@@ -36,12 +36,12 @@ export class Client {
   }
 
   /** Calls `line` for every line of a stream, on a connection of its own. Resolves when the stream has begun. */
-  async follow(path: string, line: (text: string) => void): Promise<Listened> {
+  async follow(path: string, line: (text: string) => void, headers: Record<string, string> = {}): Promise<Listened> {
     const abort = new AbortController();
     const { body, statusCode } = await this.#watches.request({
       method: 'GET',
       path,
-      headers: this.#headers,
+      headers: { ...this.#headers, ...headers },
       signal: abort.signal,
     });
     if (statusCode !== 200) throw new Error(`${path}: ${statusCode} ${await body.text()}`);

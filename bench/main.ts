@@ -2,7 +2,7 @@
  * `make bench`: our API server beside kube-apiserver + etcd, in one run on one machine. Prints a table and writes
  * bench/results/<date>.json. What is measured and how: docs/benchmarks.md.
  *
- *   npx tsx bench/main.ts [--quick] [--strict] [--tenants <count>] [--only start|writes|list|watch|large|tenants|virtual|store]…
+ *   npx tsx bench/main.ts [--quick] [--strict] [--tenants <count>] [--only start|writes|list|watch|large|tenants|virtual|kwok|store]…
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,8 +14,10 @@ import { measureLargeObjects } from './large-objects.ts';
 import { measureList } from './list.ts';
 import type { Effort, Pair } from './pair.ts';
 import { kubeApiserver, whyNot } from './servers/kube-apiserver.ts';
+import { whyNot as whyNoKwok } from './servers/kwok.ts';
 import { type LoopDelay, startRookery } from './servers/rookery.ts';
 import { residentMb } from './servers/server.ts';
+import { measureSimulators } from './simulators.ts';
 import { measureStart } from './start.ts';
 import { measureStore } from './store.ts';
 import { atMost, isMet, printTable, type Row, ratioAtMost, toJson } from './table.ts';
@@ -23,7 +25,7 @@ import { measureTenants } from './tenants.ts';
 import { measureVirtualClusters } from './virtual-clusters.ts';
 import { measureWrites } from './writes.ts';
 
-const NAMES = ['start', 'writes', 'list', 'watch', 'large', 'tenants', 'virtual', 'store'];
+const NAMES = ['start', 'writes', 'list', 'watch', 'large', 'tenants', 'virtual', 'kwok', 'store'];
 const FULL: Effort = { rounds: 3, ms: 4000, objects: 10_000, tenants: 1000 };
 const QUICK: Effort = { rounds: 1, ms: 1500, objects: 2000, tenants: 100 };
 
@@ -91,6 +93,8 @@ try {
   await part('large', () => measureLargeObjects(made('large')));
   await part('tenants', () => measureTenants(made('tenants'), effort.tenants));
   await part('virtual', () => measureVirtualClusters(made('virtual'), effort.tenants));
+  if (wanted('kwok') && whyNoKwok()) say(`kwok is not available: ${whyNoKwok()}`);
+  await part('kwok', () => measureSimulators(made('kwok'), effort.tenants, effort.tenants * 2));
   await part('store', () => measureStore(made('store'), effort.tenants));
 } finally {
   rmSync(folder, { recursive: true, force: true });
