@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dockerFolder, runFolder } from '../bed/paths.ts';
 import { run, sleep, tryRun } from '../bed/process.ts';
+import { anotherEngine } from '../bed/services/kernel.ts';
 import { liveLeases } from '../bed/services/service.ts';
 
 /** Reapers of other people's services may be at work: only what stays counts. */
@@ -31,7 +32,8 @@ async function look(): Promise<string[]> {
   const links = JSON.parse(await run('ip', ['-j', 'link', 'show'])) as { ifname: string }[];
   for (const { ifname } of links)
     if (/^(rookery0|br-[0-9a-f]{12}|veth)/.test(ifname)) found.push(`interface ${ifname}`);
-  for (const family of ['iptables', 'ip6tables']) {
+  // Rules that look like the bed's are another engine's while there is one.
+  for (const family of anotherEngine() ? [] : ['iptables', 'ip6tables']) {
     const rules = (await tryRun(`${family}-save`, [])).stdout
       .split('\n')
       .filter((line) => /DOCKER|rookery0|br-[0-9a-f]{12}|10\.20[0-3]\./.test(line));

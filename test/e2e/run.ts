@@ -27,8 +27,11 @@ interface Count {
   failed: number;
 }
 
-/** Runs one suite in a process of its own, so that a suite that hangs can be stopped without losing the others. */
-async function runSuite(suite: Suite, until: number | undefined): Promise<Count> {
+/**
+ * Runs one suite in a process of its own, so that a suite that hangs can be stopped without losing the others. Answers nothing
+ * when the clock stopped it.
+ */
+async function runSuite(suite: Suite, until: number | undefined, echo: boolean): Promise<Count | undefined> {
   const folder = scratch('e2e');
   const report = join(folder, 'report.json');
   const limit = Math.min(15 * 60_000, until ? until - Date.now() : Number.POSITIVE_INFINITY);
@@ -43,10 +46,11 @@ async function runSuite(suite: Suite, until: number | undefined): Promise<Count>
   ];
   const result = await tryRun(process.execPath, args, {
     timeoutMs: limit,
-    echo: true,
+    echo,
     // Not as a filter: that would also find suites whose names end with this one's.
     env: { ...process.env, NO_COLOR: '1', E2E_SUITE: suite.name },
   });
+  if (!echo) process.stdout.write(`${result.stdout}${result.stderr}`);
   try {
     const count = JSON.parse(readFileSync(report, 'utf8')) as {
       numPassedTests: number;
@@ -57,6 +61,7 @@ async function runSuite(suite: Suite, until: number | undefined): Promise<Count>
     // Tests that a failure kept from running did not pass either.
     return { passed: count.numPassedTests, failed: Math.max(1, count.numFailedTests + count.numPendingTests) };
   } catch {
+    if (until && Date.now() >= until) return undefined;
     say(`${suite.name} was stopped or broke before it could report`);
     return { passed: 0, failed: 1 };
   } finally {
@@ -94,49 +99,59 @@ async function main(): Promise<number> {
     ...(buildUntil ? { deadline: buildUntil } : {}),
   });
   const total: Count = { passed: 0, failed: 0 };
-  const notRun: string[] = [];
-  const took: string[] = [];
+  const lines = new Map<Suite, string>();
+  const needsEngine = (suite: Suite): boolean => closure(suite.parts).some((part) => part.name === 'docker');
   // Held from here to the end, so that the engine is started once and not once for every suite.
-  const needsEngine = wanted.some(
-    (suite) => closure(suite.parts).some((part) => part.name === 'docker') && !reasonNotToRun(suite, outcomes),
-  );
   let engine: Lease | undefined;
-  if (needsEngine) engine = await acquire('docker', say);
+  if (wanted.some((suite) => needsEngine(suite) && !reasonNotToRun(suite, outcomes)))
+    engine = await acquire('docker', say);
 
-  for (const suite of wanted) {
-    const reason =
-      reasonNotToRun(suite, outcomes) ??
-      (runUntil && Date.now() > runUntil ? { why: 'the clock ran out', late: true } : undefined);
-    if (reason) {
-      const allowed =
-        excused.includes(suite.name) || closure(suite.parts).some((part) => excused.includes(part.name))
-          ? 'excused'
-          : reason.late && (buildUntil || runUntil)
-            ? 'no time'
-            : undefined;
-      notRun.push(`not run: ${suite.name} (${suite.about}): ${reason.why}${allowed ? ` [${allowed}]` : ''}`);
-      if (!allowed) total.failed++;
-      continue;
+  const skip = (suite: Suite, why: string, isLate: boolean): void => {
+    const isExcused = excused.includes(suite.name) || closure(suite.parts).some((part) => excused.includes(part.name));
+    const allowed = isExcused ? 'excused' : isLate && (buildUntil || runUntil) ? 'no time' : undefined;
+    lines.set(suite, `not run: ${suite.name} (${suite.about}): ${why}${allowed ? ` [${allowed}]` : ''}`);
+    if (!allowed) total.failed++;
+  };
+  const lane = async (members: readonly Suite[], echo: boolean): Promise<void> => {
+    for (const suite of members) {
+      const reason = reasonNotToRun(suite, outcomes);
+      if (reason) skip(suite, reason.why, reason.late);
+      else if (runUntil && Date.now() > runUntil) skip(suite, 'the clock ran out', true);
+      else {
+        say(`suite ${suite.name}: ${suite.about}`);
+        const begun = Date.now();
+        const count = await runSuite(suite, runUntil, echo);
+        const seconds = Math.round((Date.now() - begun) / 1000);
+        if (!count) {
+          skip(suite, `the clock ran out after ${seconds} s of it`, true);
+          continue;
+        }
+        total.passed += count.passed;
+        total.failed += count.failed;
+        const verdict = count.failed === 0 ? 'passed' : 'FAILED';
+        const numbers = `${String(count.passed).padStart(3)} passed ${count.failed} failed ${seconds} s`;
+        lines.set(suite, `${suite.name.padEnd(22)} ${verdict} ${numbers}`);
+        say(`suite ${suite.name} ${verdict} after ${seconds} s`);
+      }
     }
-    say(`suite ${suite.name}: ${suite.about}`);
-    const begun = Date.now();
-    const count = await runSuite(suite, runUntil);
-    total.passed += count.passed;
-    total.failed += count.failed;
-    took.push(
-      `${suite.name.padEnd(16)} ${count.failed === 0 ? 'passed' : 'FAILED'} ${String(count.passed).padStart(3)} passed ${count.failed} failed ${Math.round((Date.now() - begun) / 1000)} s`,
-    );
-  }
+  };
+  // Clusters in containers one after the other; beside them what needs only an API server, and spends most of its time waiting.
+  // The output of the second lane comes when a suite has ended, so that the two do not mix.
+  const withEngine = wanted.filter(needsEngine);
+  const without = wanted.filter((suite) => !needsEngine(suite));
+  await Promise.all([lane(withEngine, true), lane(without, withEngine.length === 0)]);
 
   await engine?.release();
   // Somebody else may still be using the engine; then there is nothing to be said about what is left of it.
   const left = engine && !existsSync(join(runFolder, 'docker')) ? await leftovers() : [];
   for (const thing of left) say(`left behind: ${thing}`);
   total.failed += left.length;
-  console.log(`\n${took.join('\n')}`);
+  const said = wanted.map((suite) => lines.get(suite) ?? '');
+  const isSkipped = (line: string): boolean => line.startsWith('not run: ');
+  console.log(`\n${said.filter((line) => !isSkipped(line)).join('\n')}`);
   for (const { name, about } of leftOut)
     console.log(`not in this run: ${name} (${about}): only by name or with E2E_FULL=1`);
-  if (notRun.length > 0) console.log(notRun.join('\n'));
+  for (const line of said.filter(isSkipped)) console.log(line);
   console.log(`e2e took ${Math.round((Date.now() - started) / 1000)} s`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 // What an engine leaves in the kernel when it is killed: processes in its cgroup, mounts, interfaces, firewall chains.
-import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, sleep, startTime, tryRun } from '../process.ts';
 
@@ -66,14 +66,16 @@ export async function removeInterfaces(bridge: string): Promise<void> {
   for (const link of links) if (ours(link.ifname)) await tryRun('ip', ['link', 'delete', link.ifname]);
 }
 
-/** A zombie is not an engine: nobody may be left to collect one that was killed. */
-function anotherEngine(): boolean {
+/** One that uses the same firewall as we do. A zombie is not an engine: nobody may be left to collect one that was killed. */
+export function anotherEngine(): boolean {
+  const network = readlinkSync('/proc/self/ns/net');
   return readdirSync('/proc').some((name) => {
     try {
       return (
         /^\d+$/.test(name) &&
         readFileSync(`/proc/${name}/comm`, 'utf8').trim() === 'dockerd' &&
-        startTime(Number(name)) !== undefined
+        startTime(Number(name)) !== undefined &&
+        readlinkSync(`/proc/${name}/ns/net`) === network
       );
     } catch {
       return false;
