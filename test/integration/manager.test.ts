@@ -63,17 +63,20 @@ function start(options: Partial<ProviderManagerOptions> = {}): () => Promise<voi
   return end;
 }
 
-async function make(name: string, metadata: KubeObject['metadata'] = {}): Promise<void> {
+const virtualCluster = (metadata: KubeObject['metadata']): KubeObject => ({
+  apiVersion: apiVersionOf(virtualClusters),
+  kind: virtualClusters.kind,
+  metadata,
+  spec: {},
+});
+
+/** The Cluster goes first: the other is known to be referred to from its beginning. */
+async function make(name: string, more: KubeObject['metadata'] = {}): Promise<void> {
   const reference = { apiGroup: virtualClusters.group, kind: virtualClusters.kind, name };
-  const object = { metadata: { name, namespace, ...metadata } };
+  const metadata = { name, namespace, ...more };
   const spec = { infrastructureRef: reference, controlPlaneRef: reference };
-  await store.create(virtualClusters, {
-    ...object,
-    apiVersion: apiVersionOf(virtualClusters),
-    kind: 'VirtualCluster',
-    spec: {},
-  });
-  await store.create(clusters, { ...object, apiVersion: apiVersionOf(clusters), kind: 'Cluster', spec });
+  await store.create(clusters, { apiVersion: apiVersionOf(clusters), kind: clusters.kind, metadata, spec });
+  await store.create(virtualClusters, virtualCluster(metadata));
 }
 
 /** Ours are installed after those of Cluster API. */
@@ -197,7 +200,11 @@ it('leaves driving to upstream where its core is installed, and cannot be made t
 
   start();
   await make('demo');
-  // Not before upstream's core has made it its own; played by the test.
+  // One that no Cluster refers to is made at once, the other not before upstream's core, played by the test, has made it its own.
+  await store.create(virtualClusters, virtualCluster({ name: 'alone', namespace }));
+  await waitForCondition(store, virtualClusters, { namespace, name: 'alone' }, 'Ready', patience);
+  const waiting = await store.get(virtualClusters, { namespace, name: 'demo' });
+  expect([waiting.metadata.finalizers, waiting.status]).toEqual([undefined, undefined]);
   const cluster = await store.get(clusters, { namespace, name: 'demo' });
   const body = { metadata: { ownerReferences: [ownerReference(cluster)] } };
   await store.patch(virtualClusters, { namespace, name: 'demo' }, { type: 'merge', body });
