@@ -166,6 +166,42 @@ describe('K3dCluster', () => {
   });
 });
 
+describe('K3sCluster', () => {
+  const ssh = { address: '10.0.0.7', keySecretRef: { name: 'edge-ssh-key' } };
+  it.each([
+    ['two machines', { host: { local: true, ssh } }, /either local or ssh/],
+    ['a machine without a key', { host: { ssh: { address: '10.0.0.7' } } }, /keySecretRef: Required value/],
+    ['a fingerprint that is none', { host: { ssh: { ...ssh, hostKey: 'MD5:aa' } } }, /spec\.host\.ssh\.hostKey/],
+    ['the data of the system', { dataDir: '/var/lib/' }, /must be a folder of its own/],
+    ['a path that leads elsewhere', { dataDir: '/data/../etc' }, /must be a folder of its own/],
+    ['a flag that has a field', { k3sArgs: ['--token=abc'] }, /a flag that Rookery sets itself/],
+    ['words that are no flag', { k3sArgs: ['server'] }, /spec\.k3sArgs/],
+    ['one range for two', { clusterCIDR: '10.1.0.0/16', serviceCIDR: '10.1.0.0/16' }, /ranges of their own/],
+    ['a part it does not know', { disable: ['etcd'] }, /Unsupported value: "etcd"/],
+  ])('refuses %s', async (_what, spec, message) => {
+    expect(await refusal(changed('K3sCluster', (k) => Object.assign(k.spec, spec)))).toMatch(message);
+  });
+
+  it('stays on its machine and with its data; user, key and fingerprint may change', async () => {
+    const made = await create(changed('K3sCluster', (k) => (k.spec = {})));
+    expect(made.spec).toMatchObject({ host: {}, dataDir: '/var/lib/rancher/k3s', port: 6443, supervision: 'auto' });
+    const far = await create(changed('K3sCluster', () => {}));
+    const update = (change: (spec: KubeObject['spec']) => void) => {
+      const next = structuredClone(far);
+      change(next.spec);
+      return store.update(refOf('K3sCluster'), next);
+    };
+    await expect(update((spec) => (spec.host.ssh.address = '10.0.0.8'))).rejects.toThrow(/machine cannot be changed/);
+    await expect(update((spec) => (spec.host = { local: true }))).rejects.toThrow(/machine cannot be changed/);
+    await expect(update((spec) => (spec.dataDir = '/data'))).rejects.toThrow(/dataDir cannot be changed/);
+    await expect(update((spec) => (spec.port = 7443))).rejects.toThrow(/port cannot be changed/);
+    await expect(update((spec) => (spec.clusterCIDR = '10.1.0.0/16'))).rejects.toThrow(/cannot be added or removed/);
+    const hostKey = `SHA256:${'a'.repeat(43)}`;
+    const moved = await update((spec) => Object.assign(spec.host.ssh, { user: 'admin', hostKey }));
+    expect(moved.spec.host.ssh).toMatchObject({ user: 'admin', hostKey, port: 22 });
+  });
+});
+
 it.each(['KINDCluster', 'K3dCluster'])('a %s cannot be renamed: the old cluster would be orphaned', async (kind) => {
   const made = await create(changed(kind, () => {}));
   made.spec.clusterName = 'other';
