@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
@@ -23,6 +23,18 @@ afterAll(() => rmSync(dir, { recursive: true }));
 const hosts = ['localhost', 'kubernetes.default.svc', '127.0.0.1', '::1', 'fd00:10::ffff', '::ffff:10.0.0.1'];
 
 describe('certificates', () => {
+  it('are signed by an RSA CA that somebody else made, as kubeadm does', () => {
+    const [cert, key] = [join(dir, 'rsa.crt'), join(dir, 'rsa.key')];
+    const subject = ['-subj', '/CN=kubernetes', '-days', '30', '-nodes'];
+    execFileSync(OPENSSL, ['req', '-x509', '-newkey', 'rsa:2048', ...subject, '-keyout', key, '-out', cert], {
+      stdio: 'ignore',
+    });
+    const brought = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
+    const client = issueClient(brought, 'kubernetes-admin', ['system:masters'], { clock });
+    writeFileSync(join(dir, 'client.crt'), client.cert);
+    expect(execFileSync(OPENSSL, ['verify', '-CAfile', cert, join(dir, 'client.crt')]).toString()).toContain('OK');
+  });
+
   it('serve TLS with client certificates both ways', async () => {
     const server = issueServer(ca, 'kube-apiserver', hosts, { clock });
     const client = issueClient(ca, 'jane', ['system:masters', 'dev'], { clock });

@@ -1,5 +1,6 @@
 /**
- * Certificates of our own: a CA, the servers and clients it vouches for, and signed requests. EC P-256 throughout. The
+ * Certificates of our own: a CA, the servers and clients it vouches for, and signed requests. Keys are EC P-256
+ * throughout; a CA that somebody brings may be RSA. The
  * profile is RFC 5280 as Kubernetes uses it: CN is the user, each O a group. Checking one is `trust.ts`.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
@@ -34,6 +35,7 @@ const OID = {
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
   ecdsaSha256: '1.2.840.10045.4.3.2',
+  rsaSha256: '1.2.840.113549.1.1.11',
   subjectKey: '2.5.29.14',
   keyUsage: '2.5.29.15',
   altName: '2.5.29.17',
@@ -47,7 +49,9 @@ const OID = {
 // RFC 5280 4.2.1.3, bit 0 first.
 const SIGN_AND_ENCIPHER = d.bits(Buffer.from([0b1010_0000]), 5);
 const SIGN_ENCIPHER_CERTS = d.bits(Buffer.from([0b1010_0100]), 2);
-const SIGNATURE_ALGORITHM = d.sequence(d.oid(OID.ecdsaSha256));
+const ECDSA = d.sequence(d.oid(OID.ecdsaSha256));
+/** CAs that others made: what we make ourselves is ECDSA. RSA's algorithm has a parameter, which is nothing. */
+const RSA = d.sequence(d.oid(OID.rsaSha256), d.NULL);
 
 export function createCa(commonName: string, issuing: Issuing): KeyPair {
   const keys = newKeys();
@@ -113,10 +117,11 @@ function certificate({ issuing, issuer, name, publicKey, extensions }: Content):
   const serial = (issuing.random ?? systemRandom).bytes(16);
   // Positive, not zero, always the same length.
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;
+  const algorithm = issuer.key.asymmetricKeyType === 'rsa' ? RSA : ECDSA;
   const body = d.sequence(
     d.tagged(0, d.integer(Buffer.from([2]))),
     d.integer(serial),
-    SIGNATURE_ALGORITHM,
+    algorithm,
     issuer.name,
     d.sequence(d.time(now - BACKDATE), d.time(now + (issuing.days ?? 365) * DAY)),
     name,
@@ -131,7 +136,7 @@ function certificate({ issuing, issuer, name, publicKey, extensions }: Content):
     ),
   );
   const signature = sign('sha256', body, issuer.key);
-  return toPem('CERTIFICATE', d.sequence(body, SIGNATURE_ALGORITHM, d.bits(signature)));
+  return toPem('CERTIFICATE', d.sequence(body, algorithm, d.bits(signature)));
 }
 
 function leafExtensions(usages: Usage[], names: Buffer | undefined): Buffer[] {
@@ -174,7 +179,19 @@ function issuerOf(ca: KeyPair): Issuer {
   const name = fields[fields[0]?.tag === 0xa0 ? 5 : 4];
   if (!name) throw new RookeryError('vault.bad-certificate', 'the CA certificate has no subject');
   const key = createPrivateKey(ca.key);
-  return { name: name.whole, key, keyId: keyId(createPublicKey(key)) };
+  return { name: name.whole, key, keyId: subjectKeyId(fields) ?? keyId(createPublicKey(key)) };
+}
+
+/** How a CA that somebody else made names its key: those who check compare it. */
+function subjectKeyId(fields: d.Node[]): Buffer | undefined {
+  const block = fields.find((each) => each.tag === 0xa3);
+  const list = block && d.parse(block.content)[0];
+  for (const entry of list ? d.parse(list.content) : []) {
+    const parts = d.parse(entry.content);
+    if (!parts[0] || d.parseOid(parts[0].content) !== OID.subjectKey) continue;
+    return d.parse(parts.at(-1)?.content ?? Buffer.alloc(0))[0]?.content;
+  }
+  return undefined;
 }
 
 function newKeys(): { publicKey: KeyObject; privateKey: KeyObject } {

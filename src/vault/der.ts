@@ -8,6 +8,7 @@ const TAG = {
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
+  null: 0x05,
   oid: 0x06,
   utf8: 0x0c,
   utcTime: 0x17,
@@ -32,6 +33,7 @@ export const sequence = (...parts: Buffer[]): Buffer => der(TAG.sequence, ...par
 export const set = (...parts: Buffer[]): Buffer => der(TAG.set, ...parts);
 export const octets = (content: Buffer): Buffer => der(TAG.octetString, content);
 export const utf8 = (text: string): Buffer => der(TAG.utf8, Buffer.from(text));
+export const NULL = der(TAG.null);
 export const TRUE = der(TAG.boolean, Buffer.from([0xff]));
 
 /** A context tag `[n]`, constructed. */

@@ -66,7 +66,8 @@ export function coreControllers(manager: Manager, options: CoreOptions): void {
     for (const object of objects) controller.queue.add(keyText(keyOf(object)));
   };
   power.onChange(() => {
-    if (power.isOn) for (const [controller, cache] of all) enqueue(controller, cache.list());
+    if (!power.isOn) workloads.forgetAll();
+    else for (const [controller, cache] of all) enqueue(controller, cache.list());
   });
   externals.onChange((object) => {
     const text = selfReferenceText(object);

@@ -124,8 +124,8 @@ export class WorkloadClusters {
     return this.#entries.get(keyText(key))?.health;
   }
 
-  get tracked(): ObjectKey[] {
-    return [...this.#entries.keys()].map(parseKey);
+  forgetAll(): void {
+    for (const text of [...this.#entries.keys()]) this.forget(parseKey(text));
   }
 
   #work(entry: Entry): void {
