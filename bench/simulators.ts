@@ -8,7 +8,7 @@ import type { Client } from './client.ts';
 import { kwok, whyNot } from './servers/kwok.ts';
 import { type RookeryRunning, startRookery } from './servers/rookery.ts';
 import { type Running, residentMb } from './servers/server.ts';
-import { type Row, ratioAtLeast, ratioAtMost } from './table.ts';
+import { type Row, ratioAtMost } from './table.ts';
 import { elapsed, inFlight } from './timing.ts';
 import { createVirtualCluster } from './virtual-clusters.ts';
 
@@ -30,26 +30,30 @@ export async function measureSimulators(folder: string, nodes: number, pods: num
   const many = (count: number) => count.toLocaleString('en-US');
   return [
     {
-      what: 'kwok: a cluster of 1 + 3 nodes, request → Ready',
+      what: 'beside kwok: a cluster of 1 + 3 nodes, request → Ready',
       unit: 'ms',
       ours: ours.readyMs,
       theirs: theirs?.readyMs,
       goal: ratioAtMost(0.1),
     },
-    { what: 'kwok: memory with one cluster', unit: 'MB', ours: ours.mb, theirs: theirs?.mb, goal: ratioAtMost(0.5) },
     {
-      what: `kwok: ${many(nodes)} nodes until Ready`,
+      what: 'beside kwok: memory with one cluster',
+      unit: 'MB',
+      ours: ours.mb,
+      theirs: theirs?.mb,
+      goal: ratioAtMost(0.5),
+    },
+    {
+      what: `beside kwok: ${many(nodes)} nodes until Ready`,
       unit: '/s',
       ours: ours.nodesPerSecond,
       theirs: theirs?.nodesPerSecond,
-      goal: ratioAtLeast(1),
     },
     {
-      what: `kwok: ${many(pods)} pods until Running`,
+      what: `beside kwok: ${many(pods)} pods until Running`,
       unit: '/s',
       ours: ours.podsPerSecond,
       theirs: theirs?.podsPerSecond,
-      goal: ratioAtLeast(1),
     },
   ];
 }

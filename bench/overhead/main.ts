@@ -89,6 +89,8 @@ async function untilUsable(kubeconfig: string, { expects }: Contender): Promise<
 const seconds = (value: number | undefined) => (value === undefined ? '-' : `${value.toFixed(1)} s`);
 
 const docker = await engine();
+// What a run before this one was killed over.
+for (const whose of ['bench-bare-', 'bench-ours-']) for (const tool of ['', 'k3d-']) await docker.clear(tool + whose);
 const folder = mkdtempSync(join(tmpdir(), 'rookery-overhead-'));
 const rows: Row[] = [];
 const costs: Record<string, object> = JSON.parse(readFileSync(OVERHEAD, 'utf8'));

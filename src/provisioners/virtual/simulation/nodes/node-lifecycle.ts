@@ -17,6 +17,7 @@ interface Taint {
   timeAdded?: string;
 }
 
+const HANDED = Symbol('address ranges handed out');
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 /** Conditions that keep new pods away while they are true. */
@@ -31,13 +32,13 @@ const OURS = new Set([NOT_READY, UNREACHABLE, 'node.kubernetes.io/unschedulable'
 export const nodeLifecycle: Controller = {
   name: 'node-lifecycle-controller',
   on: { [NODES]: itself },
-  // One at a time: address ranges are handed out by looking at all nodes.
-  concurrency: 1,
   async reconcile(world, _namespace, name) {
     let node = world.cache.get(NODES, '', name);
     if (!node || isDeleting(node)) return;
     if (isSimulated(node)) {
-      const block = blockOf(node.spec?.podCIDR) >= 0 ? blockOf(node.spec.podCIDR) : nextBlock(world);
+      const known = blockOf(node.spec?.podCIDR);
+      const isNew = !node.spec?.podCIDR || !conditionOf(node, 'Ready');
+      const block = known < 0 && isNew ? nextBlock(world) : known;
       if (!node.spec?.podCIDR) {
         node = await world.update(NODES, node, (draft) => {
           draft.spec = { ...draft.spec, podCIDR: podCidr(block), podCIDRs: [podCidr(block)] };
@@ -83,10 +84,12 @@ async function fail(world: World, node: KubeObject): Promise<KubeObject> {
   return failed;
 }
 
+/** Above all that nodes have, and above those that were handed out but are not written yet. */
 function nextBlock(world: World): number {
-  let last = -1;
-  for (const node of world.cache.list(NODES)) last = Math.max(last, blockOf(node.spec?.podCIDR));
-  return last + 1;
+  const handed = world.scratch(HANDED, () => ({ last: -1 }));
+  for (const node of world.cache.list(NODES)) handed.last = Math.max(handed.last, blockOf(node.spec?.podCIDR));
+  handed.last += 1;
+  return handed.last;
 }
 
 function wantedTaints(node: KubeObject, timeAdded: string): Taint[] {
