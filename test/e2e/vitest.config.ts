@@ -6,6 +6,7 @@ export default defineConfig({
     root: import.meta.dirname,
     include: [`**/${process.env.E2E_SUITE ?? '*'}.e2e.ts`],
     fileParallelism: false,
+    setupFiles: ['support/end-with-parent.ts'],
     testTimeout: 240_000,
     hookTimeout: 240_000,
     // A later test of a suite works on what an earlier one made: after a failure the rest says nothing new.

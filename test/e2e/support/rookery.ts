@@ -31,7 +31,9 @@ export class Rookery {
   async up(): Promise<void> {
     mkdirSync(this.home, { recursive: true });
     const args = ['--import', 'tsx', main, '--home', this.home, 'up', '--no-demo', '--port', '0'];
-    this.#plane = spawn(process.execPath, args, { env: this.#env, stdio: 'ignore' });
+    // A suite that is killed takes it along.
+    const dying = ['--pdeathsig', 'KILL', '--', process.execPath, ...args];
+    this.#plane = spawn('setpriv', dying, { env: this.#env, stdio: 'ignore' });
     await waitFor('the control plane', 60_000, async () => (await this.run('status')).stdout.includes('https://'), 500);
   }
 
