@@ -26,7 +26,18 @@ interface Failure {
 }
 
 /** What the file system refuses is not our mistake. */
-const ENVIRONMENT = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR', 'EISDIR', 'EMFILE', 'ENFILE']);
+const ENVIRONMENT = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOSPC',
+  'EDQUOT',
+  'ENOTDIR',
+  'EEXIST',
+  'EISDIR',
+  'EMFILE',
+  'ENFILE',
+]);
 
 function describe(error: unknown): Failure {
   if (error instanceof RookeryError) {

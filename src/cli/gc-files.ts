@@ -37,7 +37,12 @@ async function folders({ home, store }: Connected): Promise<Leftover[]> {
     const { items } = await listAll(store, way.resource, {});
     const known = new Set(items.map((object) => object.metadata.uid));
     for (const id of ids.filter((name) => !known.has(name))) {
-      found.push(fileLeftover(`folder ${join(folder, id)}`, `no ${way.resource.kind} has this uid`, join(folder, id)));
+      const leftover = fileLeftover(
+        `folder ${join(folder, id)}`,
+        `no ${way.resource.kind} has this uid`,
+        join(folder, id),
+      );
+      found.push({ ...leftover, way: way.name, id });
     }
   }
   return found;

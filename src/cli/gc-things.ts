@@ -17,9 +17,24 @@ export interface Leftover {
   of: string;
   what: string;
   why: string;
+  /** Of which way and which object: a folder stays as long as something of its cluster may be there. */
+  way?: string;
+  id?: string;
   /** This home knows nothing of it: another home on this machine may. */
   isElsewhere?: boolean;
   remove?(): Promise<{ removed: string[]; why?: string }>;
+}
+
+/** What could not be looked at or removed. */
+export interface Trouble {
+  way?: string;
+  id?: string;
+  text: string;
+}
+
+export function troubleText(error: unknown): string {
+  const { message } = error as Error;
+  return error instanceof RookeryError && error.hint ? `${message} (${error.hint})` : message;
 }
 
 export interface LostThing {
@@ -34,9 +49,9 @@ const REMOVAL_PATIENCE_MS = 300_000;
 export async function leftoverThings(
   { store, home, signal }: Connected,
   tenants: Tenants | undefined,
-): Promise<{ things: Leftover[]; troubles: string[] }> {
+): Promise<{ things: Leftover[]; troubles: Trouble[] }> {
   const things: Leftover[] = [];
-  const troubles: string[] = [];
+  const troubles: Trouble[] = [];
   for (const way of clusterWays) {
     // Of a control plane in another process only its files can be seen.
     if (way.fidelity === 'simulated' && !tenants) continue;
@@ -52,8 +67,8 @@ export async function leftoverThings(
       const found = (await provisioner.inventory(known, signal)).filter((thing) => !isKnown(thing.ref));
       things.push(...clustersOf(found).map((things) => leftover(way, folder, provisioner, things, signal)));
     } catch (error) {
-      if (!(error instanceof RookeryError)) throw error;
-      troubles.push(`${way.name}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
+      signal.throwIfAborted();
+      troubles.push({ way: way.name, text: troubleText(error) });
     }
   }
   return { things, troubles };
@@ -74,8 +89,8 @@ export async function lostThings({ store, home, signal }: Connected): Promise<Lo
         if (phase === 'foreign')
           lost.push({ object: nameOf(object), what: 'its name belongs to a cluster of somebody else now' });
       } catch (error) {
-        if (!(error instanceof RookeryError)) throw error;
-        lost.push({ object: nameOf(object), what: `cannot be looked at: ${error.message}` });
+        signal.throwIfAborted();
+        lost.push({ object: nameOf(object), what: `cannot be looked at: ${troubleText(error)}` });
       }
     }
   }
@@ -110,6 +125,8 @@ function leftover(
   const isElsewhere = way.fidelity !== 'simulated' && !existsSync(join(folder, ref.id));
   return {
     of: way.name,
+    way: way.name,
+    id: ref.id,
     what: things.map((thing) => thing.what).join(', '),
     why: isElsewhere
       ? 'no object here, and this home did not make it'

@@ -1,9 +1,9 @@
 /** `rookery gc`: what the world has and no object asks for, what objects ask for and the world has not; and removing the first. */
 import pc from 'picocolors';
 import { TenantHost } from '../embedded/tenant-host.ts';
-import { type Connected, connect, type GlobalOptions } from './connect.ts';
+import { connect, type GlobalOptions } from './connect.ts';
 import { leftoverFiles } from './gc-files.ts';
-import { type Leftover, leftoverThings, lostThings } from './gc-things.ts';
+import { type Leftover, leftoverThings, lostThings, type Trouble, troubleText } from './gc-things.ts';
 import { columns, print } from './output.ts';
 
 interface GcOptions extends GlobalOptions {
@@ -14,28 +14,32 @@ interface GcOptions extends GlobalOptions {
 export async function collectGarbage(options: GcOptions): Promise<void> {
   const connected = await connect(options);
   try {
-    const { leftovers, troubles } = await found(connected);
+    const { plane } = connected;
+    const { things, troubles } = await leftoverThings(connected, plane && new TenantHost(plane));
+    const leftovers = [...things, ...(await leftoverFiles(connected))];
     const lost = await lostThings(connected);
     const isChosen = (thing: Leftover) =>
       thing.remove !== undefined && (!thing.isElsewhere || options.allHomes === true);
-    const removed: string[] = [];
-    if (options.yes) {
-      for (const thing of leftovers.filter(isChosen)) removed.push(...(await removeAll(thing, troubles)));
-    }
-    const facts = { leftovers: leftovers.map(({ remove: _, ...thing }) => thing), lost, removed, troubles };
+    const removed = options.yes ? await removeAll(leftovers.filter(isChosen), troubles) : [];
+    const facts = {
+      leftovers: leftovers.map(({ remove: _, ...thing }) => thing),
+      lost,
+      removed,
+      troubles: troubles.map(({ text }) => text),
+    };
     await print(options.output, facts, () =>
       [
         table(leftovers),
-        lost.length > 0
-          ? `\nobjects whose clusters are gone:\n${columns(
-              ['OBJECT', 'WHAT'],
-              lost.map(({ object, what }) => [object, what]),
-            )}`
-          : '',
-        troubles.length > 0
-          ? `\ncould not be looked at or removed:\n${troubles.map((text) => `  ${text}\n`).join('')}`
-          : '',
-        last(options, leftovers, removed, isChosen),
+        listText(
+          'objects whose clusters are gone',
+          lost.map(({ object, what }) => `${object}: ${what}`),
+        ),
+        listText(
+          'could not be looked at or removed',
+          troubles.map(({ way, text }) => (way ? `${way}: ${text}` : text)),
+        ),
+        listText('removed', removed),
+        last(options, leftovers, isChosen),
       ].join(''),
     );
     if (troubles.length > 0) process.exitCode = 1;
@@ -44,21 +48,26 @@ export async function collectGarbage(options: GcOptions): Promise<void> {
   }
 }
 
-async function found(connected: Connected): Promise<{ leftovers: Leftover[]; troubles: string[] }> {
-  const { plane } = connected;
-  const { things, troubles } = await leftoverThings(connected, plane && new TenantHost(plane));
-  return { leftovers: [...things, ...(await leftoverFiles(connected))], troubles };
+/** Clusters first. The folder of one that could not be removed, or looked for, stays: it says whose the rest is. */
+async function removeAll(leftovers: readonly Leftover[], troubles: Trouble[]): Promise<string[]> {
+  const removed: string[] = [];
+  for (const thing of leftovers) {
+    const isOpen = troubles.some(({ way, id }) => way === thing.way && (id === undefined || id === thing.id));
+    if (thing.way && isOpen) continue;
+    const { way, id, what } = thing;
+    try {
+      const done = await thing.remove?.();
+      removed.push(...(done?.removed.length ? done.removed : done?.why ? [] : [what]));
+      if (done?.why) troubles.push({ way, id, text: `${what}: ${done.why}` });
+    } catch (error) {
+      troubles.push({ way, id, text: `${what}: ${troubleText(error)}` });
+    }
+  }
+  return removed;
 }
 
-async function removeAll(thing: Leftover, troubles: string[]): Promise<string[]> {
-  try {
-    const { removed, why } = (await thing.remove?.()) ?? { removed: [] };
-    if (why) troubles.push(`${thing.what}: ${why}`);
-    return removed.length > 0 ? removed : why ? [] : [thing.what];
-  } catch (error) {
-    troubles.push(`${thing.what}: ${(error as Error).message}`);
-    return [];
-  }
+function listText(title: string, lines: readonly string[]): string {
+  return lines.length > 0 ? `\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}` : '';
 }
 
 function table(leftovers: readonly Leftover[]): string {
@@ -69,18 +78,10 @@ function table(leftovers: readonly Leftover[]): string {
   );
 }
 
-function last(
-  options: GcOptions,
-  leftovers: readonly Leftover[],
-  removed: readonly string[],
-  isChosen: (thing: Leftover) => boolean,
-): string {
+function last(options: GcOptions, leftovers: readonly Leftover[], isChosen: (thing: Leftover) => boolean): string {
   const elsewhere = leftovers.filter((thing) => thing.isElsewhere).length;
   const hint =
     elsewhere > 0 && !options.allHomes ? `${elsewhere} may belong to another home: --all-homes takes them too\n` : '';
-  if (options.yes)
-    return removed.length > 0 ? `\nremoved:\n${removed.map((text) => `  ${text}\n`).join('')}${hint}` : hint;
-  return leftovers.some(isChosen)
-    ? `${hint}${pc.bold('nothing was removed')}; \`rookery gc --yes\` removes them\n`
-    : hint;
+  if (options.yes || !leftovers.some(isChosen)) return hint;
+  return `${hint}${pc.bold('nothing was removed')}; \`rookery gc --yes\` removes them\n`;
 }
