@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { suites } from '../e2e/suites.ts';
 import { keyOf } from './cache.ts';
 import { catalog } from './catalog.ts';
+import { withLock } from './lock.ts';
 import { closure } from './lookup.ts';
 import { onPath } from './possibility.ts';
 import { sleep, tryRun } from './process.ts';
@@ -46,12 +47,32 @@ describe('the catalog', () => {
   });
 });
 
+describe('a lock', () => {
+  test('is not waited for longer than the clock allows', async () => {
+    const name = `test-${process.pid}`;
+    await withLock(name, async () => {
+      const signal = AbortSignal.timeout(300);
+      await expect(withLock(name, async () => 'had it', { signal })).rejects.toThrow(`flock on ${name}`);
+    });
+    expect(await withLock(name, async () => 'had it')).toBe('had it');
+  });
+});
+
 describe.runIf(onPath('go'))('building', () => {
   const home = mkdtempSync(join(tmpdir(), 'rookery-bed-test-'));
   const env = { ...process.env, ROOKERY_BED_HOME: home };
   const command = ['--import', 'tsx', 'test/bed/cli.ts', 'build', 'small-programs'];
   const built = (): string[] => (existsSync(join(home, 'parts')) ? readdirSync(join(home, 'parts')) : []);
   afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  test('is not begun after the deadline, and says so without failing', { timeout: 60_000 }, async () => {
+    const late = await tryRun(process.execPath, [...command, '--deadline', '1'], { env });
+    expect(late).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('no time: small-programs: the clock ran out'),
+    });
+    expect(built()).toEqual([]);
+  });
 
   test('killed in the middle, it leaves nothing that is taken for whole', { timeout: 120_000 }, async () => {
     const child = spawn(process.execPath, command, { env, stdio: 'ignore' });
