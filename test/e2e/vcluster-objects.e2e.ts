@@ -69,7 +69,7 @@ describe('our objects are those of the chart', () => {
   ])('%s', async (_what, more) => {
     const wanted: VclusterSpec = { host: { cluster: 'any' }, clusterName: place.name, kubernetesVersion, ...more };
     const config = vclusterConfig({ spec: wanted, kubernetesVersion, vclusterVersion, addresses: ['192.0.2.1'] });
-    const blueprint = { ...place, config, vclusterVersion };
+    const blueprint = { ...place, config, kubernetesVersion, vclusterVersion };
     const ours = [...supportObjects(blueprint), controlPlaneObject(blueprint, 'uid')].map(({ object }) => object);
     // Helm merges into the defaults of the chart, where null takes one away.
     const noLimit = { controlPlane: { distro: { k8s: { resources: { limits: { cpu: null } } } } } };

@@ -1,7 +1,8 @@
 /** Brings the objects of a vcluster to what they shall be: what is missing or differs is applied, in the order in which they need each other. */
 import type { KubeObject } from '../../api/object.ts';
-import { ignoreNotFound, keyOf, type ObjectStore } from '../../kube/index.ts';
+import { ignoreNotFound, isInvalid, keyOf, type ObjectStore } from '../../kube/index.ts';
 import * as host from './host-resources.ts';
+import { at } from './json-tree.ts';
 import { FIELD_MANAGER, FINGERPRINT, ownerOf, PAUSED, PAUSED_DATE, PAUSED_REPLICAS } from './marks.ts';
 import { type Blueprint, controlPlaneObject, type HostObject, supportObjects } from './objects.ts';
 import { textOf } from './removal.ts';
@@ -39,7 +40,13 @@ export async function applyObjects(
     const isStopped = found?.kind === 'StatefulSet' && found.spec?.replicas !== object.spec.replicas;
     if (found && isRight && !isStopped && !isThorough) return found;
     if (!found || !isRight || isStopped) changed.push(textOf(object));
-    return await store.apply(resource, object, { fieldManager: FIELD_MANAGER, force: true, signal });
+    const apply = (wanted: KubeObject) =>
+      store.apply(resource, wanted, { fieldManager: FIELD_MANAGER, force: true, signal });
+    return await apply(object).catch((error) => {
+      // The port it had was given to somebody else meanwhile: any other will do.
+      if (found || !isPortTaken(error) || at(blueprint.config, 'controlPlane.service.httpsNodePort')) throw error;
+      return apply(withoutNodePort(object));
+    });
   };
   const support = await Promise.all(supportObjects(blueprint).map(read));
   const taken = support.find(({ found }) => found && ownerOf(found) !== blueprint.id);
@@ -55,6 +62,14 @@ export async function applyObjects(
   }
   const statefulSet = await unpaused(store, await bring(wanted), signal);
   return { service, statefulSet, changed };
+}
+
+const isPortTaken = (error: unknown): boolean =>
+  isInvalid(error) && (error as Error).message.includes('already allocated');
+
+function withoutNodePort(service: KubeObject): KubeObject {
+  const ports = service.spec.ports.map(({ nodePort: _, ...port }: { nodePort?: number }) => port);
+  return { ...service, spec: { ...service.spec, ports } };
 }
 
 async function unpaused(store: ObjectStore, statefulSet: KubeObject, signal?: AbortSignal): Promise<KubeObject> {

@@ -3,16 +3,16 @@
  * versions and how it is reached. The only state of the provisioner, and it is kept where the cluster is.
  */
 import type { KubeObject } from '../../api/object.ts';
-import { isAlreadyExists, type ObjectStore } from '../../kube/index.ts';
+import { isAlreadyExists, keyOf, type ObjectStore } from '../../kube/index.ts';
 import * as host from './host-resources.ts';
-import { CLAIM, FIELD_MANAGER, ownerOf } from './marks.ts';
+import { FIELD_MANAGER, ownerOf } from './marks.ts';
 import { claimObject, namespaceObject } from './objects.ts';
 import { type Reach, reachData, reachFrom } from './reach.ts';
 import type { Place, Survey } from './survey.ts';
 
 export interface Claim {
   vcluster: string;
-  /** `v1.35.0`: what the control plane was last set to. */
+  /** `v1.35.0`: the last one that has run here, for its data does not go back; empty before the first. */
   kubernetesVersion: string;
   vclusterVersion: string;
   reach: Reach;
@@ -20,7 +20,7 @@ export interface Claim {
 
 export function readClaim(object: KubeObject | undefined): Partial<Claim> & { reach: Reach } {
   const { vcluster, kubernetesVersion, vclusterVersion } = (object?.data ?? {}) as Record<string, string | undefined>;
-  return { vcluster, kubernetesVersion, vclusterVersion, reach: reachFrom(object) };
+  return { vcluster, kubernetesVersion: kubernetesVersion || undefined, vclusterVersion, reach: reachFrom(object) };
 }
 
 /** Intent before effect: the namespace and the claim carry our id before anything else is there. False: somebody else was faster. */
@@ -31,17 +31,26 @@ export async function writeClaim(
   { reach, ...claim }: Claim,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const { namespace } = place;
   const data: Record<string, string> = { ...claim, ...reachData(reach) };
   if (found.claim && ownerOf(found.claim) === place.id) {
-    const known = (found.claim.data ?? {}) as Record<string, string>;
-    if (Object.entries(data).every(([key, value]) => (known[key] ?? '') === value)) return true;
-    const patch = { type: 'merge' as const, body: { data } };
-    await store.patch(host.configMaps, { namespace, name: CLAIM }, patch, { fieldManager: FIELD_MANAGER, signal });
+    await changeClaim(store, found.claim, data, signal);
     return true;
   }
   if (!found.namespace && !(await created(store, namespaceObject(place), signal))) return false;
   return await created(store, claimObject(place, data), signal);
+}
+
+/** Written only when it differs. */
+export async function changeClaim(
+  store: ObjectStore,
+  claim: KubeObject,
+  data: Record<string, string>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const known = (claim.data ?? {}) as Record<string, string>;
+  if (Object.entries(data).every(([key, value]) => (known[key] ?? '') === value)) return;
+  const patch = { type: 'merge' as const, body: { data } };
+  await store.patch(host.configMaps, keyOf(claim), patch, { fieldManager: FIELD_MANAGER, signal });
 }
 
 async function created(

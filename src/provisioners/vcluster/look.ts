@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { ignoreNotFound, type ObjectStore } from '../../kube/index.ts';
 import type { HealthProbe } from '../cluster-health.ts';
 import type { Observation } from '../provisioner.ts';
+import { readClaim } from './claim.ts';
 import { isPodReady } from './diagnosis.ts';
 import * as host from './host-resources.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
@@ -14,6 +15,8 @@ export interface Parts {
   claim?: KubeObject;
   service?: KubeObject;
   pod?: KubeObject;
+  /** What runs, where it cannot be asked. */
+  version?: string;
 }
 
 export async function readKubeconfig(
@@ -39,7 +42,7 @@ export async function look(
   signal?: AbortSignal,
 ): Promise<Observation> {
   const { spec, claim, service, pod } = parts;
-  const version = claim?.data?.kubernetesVersion as string | undefined;
+  const version = parts.version ?? readClaim(claim).kubernetesVersion;
   const endpoint = outsideEndpoint(spec, { service, pod, reach: reachFrom(claim) });
   const starting = (why: string): Observation => ({ phase: 'starting', nodes: [], missing: [why], version });
   if (!isPodReady(pod)) return starting('the pod of the control plane is not Ready');

@@ -15,6 +15,7 @@ import type { Place } from './survey.ts';
 
 export interface Blueprint extends Place {
   config: JsonObject;
+  kubernetesVersion: string;
   vclusterVersion: string;
   /** The port on the nodes it had before: a Service made anew gets it again. */
   nodePort?: number;

@@ -22,7 +22,7 @@ import type {
 } from '../provisioner.ts';
 import { answered, nothingKept, reasonOf, refusedUpgrade, taken, terminating, unfitHost } from './answers.ts';
 import { type Applied, applyObjects } from './apply.ts';
-import { type Claim, readClaim, writeClaim } from './claim.ts';
+import { type Claim, changeClaim, readClaim, writeClaim } from './claim.ts';
 import { vclusterConfig } from './config.ts';
 import { diagnose, isPodReady, ownPods } from './diagnosis.ts';
 import { type HostAccess, HostClusters, hostError } from './host-clusters.ts';
@@ -199,8 +199,10 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
     const chosen = await chooseReach(store, spec, before.reach, signal);
     const reach = { ...chosen, nodePort: nodePortOf(found.service) ?? chosen.nodePort };
     const config = vclusterConfig({ spec, kubernetesVersion, vclusterVersion, addresses: reach.addresses });
-    const blueprint: Blueprint = { ...place, config, vclusterVersion, nodePort: reach.nodePort };
-    return { phase: 'go', blueprint, claim: { vcluster: place.name, kubernetesVersion, vclusterVersion, reach } };
+    const blueprint: Blueprint = { ...place, config, kubernetesVersion, vclusterVersion, nodePort: reach.nodePort };
+    const hasRun = before.kubernetesVersion ?? '';
+    const claim = { vcluster: place.name, kubernetesVersion: hasRun, vclusterVersion, reach };
+    return { phase: 'go', blueprint, claim };
   }
 
   /** Everything is written: does it run, and can it be used? */
@@ -211,7 +213,7 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
     { service, statefulSet, changed }: Applied,
     signal?: AbortSignal,
   ): Promise<Progress> {
-    const { name, namespace } = blueprint;
+    const { name, namespace, kubernetesVersion } = blueprint;
     if (changed.length > 0) {
       const next = 'the host starts its control plane, then it is asked itself';
       return { ...this.#working('Applying', `written to the host: ${changed.join(', ')}`), next };
@@ -226,8 +228,10 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
       return { phase, since, usualMs: USUAL_MS, next: 'asked again until it runs', ...why, lookAgainMs };
     }
     const claim = await store.get(host.configMaps, { namespace, name: CLAIM }, { signal }).catch(ignoreNotFound);
-    const cluster = await look(store, { spec: request.spec, claim, service, pod }, this.#probe, signal);
+    const version = kubernetesVersion;
+    const cluster = await look(store, { spec: request.spec, claim, service, pod, version }, this.#probe, signal);
     if (cluster.phase === 'ready') {
+      if (claim) await changeClaim(store, claim, { kubernetesVersion }, signal);
       return { phase: 'ready', reason: 'Ready', message: '', cluster, lookAgainMs: RECHECK_MS };
     }
     const isRestarted = await this.#restartForKubeconfig(store, blueprint, pod, signal);

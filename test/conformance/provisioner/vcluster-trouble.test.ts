@@ -15,7 +15,7 @@ import { VclusterProvisioner } from '../../../src/provisioners/vcluster/vcluster
 import { startServer, type TestServer } from '../../harness/server.ts';
 import { hostLeftovers } from './vcluster-host.ts';
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 600_000 };
 let server: TestServer;
 let store: RemoteStore;
 let scripted: ScriptedHost;
@@ -140,6 +140,10 @@ it('goes up one version at a time, and keeps the release of vcluster it was made
   const to = (version: string) => open().upgrade({ ...wanted, initialized: true, resolved: { version, image: '' } });
   expect(await to('v1.33.4')).toMatchObject({ phase: 'refused', reason: 'UpgradeRefused' });
   expect(await to('v1.36.0')).toMatchObject({ phase: 'refused', message: expect.stringContaining('skips 1 minor') });
+  // One that never ran can be taken back: its pod cannot be had.
+  scripted.trouble.set('upgraded', { phase: 'Pending', conditions: [{ type: 'Ready', status: 'False' }] });
+  expect((await to('v1.35.99')).phase).toBe('working');
+  scripted.trouble.delete('upgraded');
   await until(
     () => to('v1.35.0'),
     (p) => p.phase === 'ready',
@@ -148,6 +152,25 @@ it('goes up one version at a time, and keeps the release of vcluster it was made
   expect(set.spec?.template.spec.initContainers[0].image).toBe('ghcr.io/loft-sh/kubernetes:v1.35.0');
   expect(set.spec?.template.spec.containers[0].image).toBe('ghcr.io/loft-sh/vcluster-oss:0.34.0');
   await gone(wanted);
+});
+
+it('gets another port when its own was given to somebody else', LONG, async () => {
+  const wanted = request('moved');
+  const before = (await ready(wanted)).cluster?.endpoint?.port;
+  const { namespace } = inNamespace('moved');
+  await store.delete(host.services, { namespace, name: 'moved' });
+  const thief = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: 'default', name: 'thief' },
+    spec: { type: 'NodePort', ports: [{ port: 80, nodePort: before }] },
+  };
+  await store.create(host.services, thief);
+  const after = (await ready(wanted)).cluster?.endpoint?.port;
+  expect(after).toBeGreaterThan(0);
+  expect(after).not.toBe(before);
+  await gone(wanted);
+  await store.delete(host.services, { namespace: 'default', name: 'thief' });
 });
 
 it('in a namespace of others it takes away what is its own', LONG, async () => {

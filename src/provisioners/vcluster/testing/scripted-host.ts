@@ -6,6 +6,7 @@ import type { KubeObject } from '../../../api/object.ts';
 import { rfc3339, sleep, systemClock } from '../../../clock.ts';
 import { ignoreNotFound, isAlreadyExists, isConflict, keyOf, type ObjectStore } from '../../../kube/index.ts';
 import type { HealthProbe } from '../../cluster-health.ts';
+import { isPodReady } from '../diagnosis.ts';
 import * as host from '../host-resources.ts';
 import { SYNCED_LABEL } from '../marks.ts';
 
@@ -83,15 +84,17 @@ export class ScriptedHost {
     const { namespace, name = '', uid } = set.metadata;
     if (set.metadata.deletionTimestamp) return;
     const key = { namespace, name: `${name}-0` };
+    const revision = revisionOf(set);
     const pod = await this.#store.get(host.pods, key).catch(ignoreNotFound);
     if (set.spec?.replicas === 0) {
       if (pod) await this.#store.delete(host.pods, key, { gracePeriodSeconds: 0 }).catch(ignoreNotFound);
     } else if (!pod) {
       await this.#makePod(set);
+    } else if (pod.metadata.annotations?.revision !== revision) {
+      await this.#store.delete(host.pods, key, { gracePeriodSeconds: 0 }).catch(ignoreNotFound);
     } else if (!pod.metadata.deletionTimestamp) {
       await this.#advance(set, pod);
     }
-    const revision = JSON.stringify(set.spec?.template.metadata.annotations ?? {});
     const status = { observedGeneration: set.metadata.generation, currentRevision: revision, updateRevision: revision };
     if (set.status?.observedGeneration === set.metadata.generation) return;
     await this.#store
@@ -112,7 +115,12 @@ export class ScriptedHost {
     const pod: KubeObject = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { namespace, name: `${name}-0`, labels: { ...labels, 'set-uid': uid } },
+      metadata: {
+        namespace,
+        name: `${name}-0`,
+        labels: { ...labels, 'set-uid': uid },
+        annotations: { revision: revisionOf(set) },
+      },
       spec: { containers: [{ name: 'syncer', image: container.image }], nodeName: 'only' },
     };
     await this.#store.create(host.pods, pod).catch(unless(isAlreadyExists));
@@ -122,8 +130,7 @@ export class ScriptedHost {
     const { name = '' } = set.metadata;
     const trouble = this.trouble.get(name);
     if (trouble) return void (await this.#status(pod, trouble));
-    const isReady = pod.status?.conditions?.some((c: { type: string; status: string }) => c.type === 'Ready');
-    if (!isReady) {
+    if (!isPodReady(pod)) {
       const lastTransitionTime = rfc3339(systemClock.now());
       const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
       await this.#status(pod, { phase: 'Running', hostIP: '192.0.2.10', conditions });
@@ -161,6 +168,8 @@ export class ScriptedHost {
     await this.#store.patch(host.pods, keyOf(pod), { type: 'merge', body: { status } }, status_).catch(ignoreNotFound);
   }
 }
+
+const revisionOf = (set: KubeObject): string => JSON.stringify(set.spec?.template.metadata.annotations ?? {});
 
 const status_ = { subresource: 'status' };
 
