@@ -180,7 +180,10 @@ export class Clusters {
     const file = this.#file(name);
     const existed = isValid(name) && existsSync(file);
     // The file itself goes last: it is what says that there is something to remove.
-    if (existed) for (const suffix of ['-wal', '-shm', '-journal', '']) await rm(file + suffix, { force: true });
+    if (existed) {
+      await Promise.all(['-wal', '-shm', '-journal'].map((suffix) => rm(file + suffix, { force: true })));
+      await rm(file, { force: true });
+    }
     return existed || awake !== undefined;
   }
 

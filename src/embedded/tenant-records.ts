@@ -41,7 +41,7 @@ export class TenantRecords {
   }
 
   async delete(name: string): Promise<void> {
-    for (const suffix of ['.new', '']) await rm(this.#file(name) + suffix, { force: true });
+    await Promise.all(['.new', ''].map((suffix) => rm(this.#file(name) + suffix, { force: true })));
   }
 
   names(): string[] {

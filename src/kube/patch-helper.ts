@@ -32,9 +32,11 @@ export class PatchHelper<T extends KubeObject = KubeObject> {
 
   /** Stores the difference; the object as stored now, or undefined when it is gone (e.g. by its last finalizer). */
   async patch(after: T, signal?: AbortSignal): Promise<T | undefined> {
-    // Status first: the other patch may take the last finalizer and the object with it.
+    const { deletionTimestamp, finalizers = [] } = after.metadata;
+    const isEnd = deletionTimestamp && finalizers.length === 0 && (this.#before.metadata.finalizers ?? []).length > 0;
+    // Status first: the other patch may take a finalizer somebody waits for. With the last one the object goes, and its status is read by nobody.
     try {
-      const latest = await this.#patchStatus(after, signal);
+      const latest = isEnd ? this.#before : await this.#patchStatus(after, signal);
       return (await this.#patchMain(after, latest, signal)) ?? latest;
     } catch (error) {
       if (isNotFound(error) && after.metadata.deletionTimestamp) return undefined;
