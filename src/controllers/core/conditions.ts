@@ -1,6 +1,13 @@
 /** Conditions made from other objects' conditions, by the rules of Cluster API: one mirrored, or many as one. */
 import type { Condition, KubeObject } from '../../api/object.ts';
-import { type ConditionInput, type ConditionStatus, getCondition, getConditions } from '../../kube/index.ts';
+import {
+  type ConditionInput,
+  type ConditionStatus,
+  getCondition,
+  getConditions,
+  isDeleting,
+} from '../../kube/index.ts';
+import type { Found } from './externals.ts';
 import { LABEL } from './names.ts';
 
 /** What is said when something failed that is not the user's to fix; the log has the rest. */
@@ -49,6 +56,30 @@ export function mirrored({ source, from, to, fine, fallback }: MirrorOptions): C
   } catch (error) {
     return { type: to, status: 'Unknown', reason: 'InvalidConditionReported', message: (error as Error).message };
   }
+}
+
+export interface AbsenceOptions {
+  type: string;
+  /** Of the object that is not there. */
+  kind: string;
+  found: Found;
+  /** It was there, and had done its part. */
+  reached: boolean;
+  /** Who refers to it. */
+  of: KubeObject;
+}
+
+/** What is said where a provider's object should be: not yet, no longer, or nobody knows. */
+export function absence({ type, kind, found, reached, of }: AbsenceOptions): ConditionInput {
+  if (!found.missing) return { type, status: 'Unknown', reason: 'InternalError', message: SEE_LOGS };
+  if (!reached) return { type, status: 'False', reason: 'ObjectDoesNotExist', message: `${kind} does not exist` };
+  const message = `${kind} has been deleted${isDeleting(of) ? '' : ` while the ${of.kind} still exists`}`;
+  return { type, status: 'False', reason: 'ObjectDeleted', message };
+}
+
+/** While a provider has not set the field of its contract. */
+export function notYet(kind: string, field: string): string {
+  return `${kind} status.initialization.${field} is false`;
 }
 
 /** Whether a provider's object reports the condition at all. */

@@ -11,9 +11,8 @@ import {
   setCondition,
   summarize,
 } from '../../../kube/index.ts';
-import { aggregated, mirrored, reports, SEE_LOGS } from '../conditions.ts';
+import { absence, aggregated, mirrored, notYet, reports, SEE_LOGS } from '../conditions.ts';
 import { isControlPlaneMachine } from '../core.ts';
-import type { Found } from '../externals.ts';
 import { REPORTS_CONNECTION_LABEL } from '../names.ts';
 import { machinesReady, machinesUpToDate, remediating } from '../pool-conditions.ts';
 import type { Reference } from '../provider-kinds.ts';
@@ -78,7 +77,8 @@ function infrastructureReady({ draft, cluster, infrastructure }: ClusterScope): 
   const reference: Reference | undefined = cluster.spec?.infrastructureRef;
   if (!reference) return { type, status: 'True', reason: 'Ready', message: 'The cluster has no infrastructureRef' };
   const reached = Boolean(draft.status.initialization?.infrastructureProvisioned);
-  if (!infrastructure.object) return absent(type, reference, infrastructure, cluster, reached);
+  if (!infrastructure.object)
+    return absence({ type, kind: reference.kind, found: infrastructure, reached, of: cluster });
   return mirrored({
     source: infrastructure.object,
     from: 'Ready',
@@ -86,7 +86,7 @@ function infrastructureReady({ draft, cluster, infrastructure }: ClusterScope): 
     fine: 'Ready',
     fallback: reached
       ? { status: 'True', reason: 'Ready' }
-      : { status: 'False', reason: 'NotReady', message: notYet(reference, 'provisioned') },
+      : { status: 'False', reason: 'NotReady', message: notYet(reference.kind, 'provisioned') },
   });
 }
 
@@ -100,7 +100,7 @@ function controlPlaneAvailable({ draft, cluster, controlPlane }: ClusterScope): 
       : { type, status: 'False', reason: 'NotAvailable', message: `${message}; none of them has a Node yet` };
   }
   const reached = Boolean(draft.status.initialization?.controlPlaneInitialized);
-  if (!controlPlane.object) return absent(type, reference, controlPlane, cluster, reached);
+  if (!controlPlane.object) return absence({ type, kind: reference.kind, found: controlPlane, reached, of: cluster });
   return mirrored({
     source: controlPlane.object,
     from: 'Available',
@@ -108,25 +108,8 @@ function controlPlaneAvailable({ draft, cluster, controlPlane }: ClusterScope): 
     fine: 'Available',
     fallback: reached
       ? { status: 'True', reason: 'Available' }
-      : { status: 'False', reason: 'NotAvailable', message: notYet(reference, 'controlPlaneInitialized') },
+      : { status: 'False', reason: 'NotAvailable', message: notYet(reference.kind, 'controlPlaneInitialized') },
   });
-}
-
-function notYet(reference: Reference, field: string): string {
-  return `${reference.kind} status.initialization.${field} is false`;
-}
-
-function absent(
-  type: string,
-  { kind }: Reference,
-  { missing }: Found,
-  cluster: KubeObject,
-  reached: boolean,
-): ConditionInput {
-  if (!missing) return { type, status: 'Unknown', reason: 'InternalError', message: SEE_LOGS };
-  if (!reached) return { type, status: 'False', reason: 'ObjectDoesNotExist', message: `${kind} does not exist` };
-  const message = `${kind} has been deleted${isDeleting(cluster) ? '' : ' while the cluster still exists'}`;
-  return { type, status: 'False', reason: 'ObjectDeleted', message };
 }
 
 function controlPlaneInitialized(scope: ClusterScope): ConditionInput | undefined {
@@ -135,7 +118,11 @@ function controlPlaneInitialized(scope: ClusterScope): ConditionInput | undefine
   if (isConditionTrue(draft, type)) return undefined;
   const reference: Reference | undefined = cluster.spec?.controlPlaneRef;
   if (reference) {
-    if (!controlPlane.object) return { ...absent(type, reference, controlPlane, cluster, false), status: 'Unknown' };
+    if (!controlPlane.object)
+      return {
+        ...absence({ type, kind: reference.kind, found: controlPlane, reached: false, of: cluster }),
+        status: 'Unknown',
+      };
     if (controlPlane.object.status?.initialization?.controlPlaneInitialized) {
       return { type, status: 'True', reason: 'Initialized' };
     }

@@ -9,8 +9,7 @@ import {
   setCondition,
   summarize,
 } from '../../../kube/index.ts';
-import { mirrored, SEE_LOGS } from '../conditions.ts';
-import type { Found } from '../externals.ts';
+import { absence, mirrored, notYet, SEE_LOGS } from '../conditions.ts';
 import { templateDifferences } from '../machine-template.ts';
 import { createdAt, drainObstacles } from '../pool-conditions.ts';
 import type { Reference } from '../provider-kinds.ts';
@@ -42,7 +41,14 @@ function bootstrapReady({ draft, machine, bootstrap }: MachineScope): ConditionI
   const reference: Reference | undefined = machine.spec.bootstrap?.configRef;
   if (!reference) return { type, status: 'True', reason: 'DataSecretProvided' };
   const reached = Boolean(draft.status.initialization?.bootstrapDataSecretCreated);
-  if (!bootstrap.object) return absent(type, reference, bootstrap, machine, reached && isDeleting(machine));
+  if (!bootstrap.object)
+    return absence({
+      type,
+      kind: reference.kind,
+      found: bootstrap,
+      reached: reached && isDeleting(machine),
+      of: machine,
+    });
   return mirrored({
     source: bootstrap.object,
     from: 'Ready',
@@ -50,7 +56,7 @@ function bootstrapReady({ draft, machine, bootstrap }: MachineScope): ConditionI
     fine: 'Ready',
     fallback: reached
       ? { status: 'True', reason: 'Ready' }
-      : { status: 'False', reason: 'NotReady', message: notYet(reference, 'dataSecretCreated') },
+      : { status: 'False', reason: 'NotReady', message: notYet(reference.kind, 'dataSecretCreated') },
   });
 }
 
@@ -58,7 +64,8 @@ function infrastructureReady({ draft, machine, infrastructure }: MachineScope): 
   const type = 'InfrastructureReady';
   const reference: Reference = machine.spec.infrastructureRef;
   const reached = Boolean(draft.status.initialization?.infrastructureProvisioned);
-  if (!infrastructure.object) return absent(type, reference, infrastructure, machine, reached);
+  if (!infrastructure.object)
+    return absence({ type, kind: reference.kind, found: infrastructure, reached, of: machine });
   return mirrored({
     source: infrastructure.object,
     from: 'Ready',
@@ -66,25 +73,8 @@ function infrastructureReady({ draft, machine, infrastructure }: MachineScope): 
     fine: 'Ready',
     fallback: reached
       ? { status: 'True', reason: 'Ready' }
-      : { status: 'False', reason: 'NotReady', message: notYet(reference, 'provisioned') },
+      : { status: 'False', reason: 'NotReady', message: notYet(reference.kind, 'provisioned') },
   });
-}
-
-function notYet(reference: Reference, field: string): string {
-  return `${reference.kind} status.initialization.${field} is false`;
-}
-
-function absent(
-  type: string,
-  { kind }: Reference,
-  { missing }: Found,
-  machine: KubeObject,
-  reached: boolean,
-): ConditionInput {
-  if (!missing) return { type, status: 'Unknown', reason: 'InternalError', message: SEE_LOGS };
-  if (!reached) return { type, status: 'False', reason: 'ObjectDoesNotExist', message: `${kind} does not exist` };
-  const message = `${kind} has been deleted${isDeleting(machine) ? '' : ' while the Machine still exists'}`;
-  return { type, status: 'False', reason: 'ObjectDeleted', message };
 }
 
 /** Only said of machines of a MachineDeployment; for others their own provider knows. */
