@@ -13,6 +13,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Processes, systemProcesses } from '../tools/processes.ts';
 import { writePrivate } from '../vault/files.ts';
+import type { Workload } from '../workloads/workload.ts';
 import { EmbeddedServer } from './embedded-server.ts';
 import type { Home } from './home.ts';
 import { InProcessStore } from './in-process-store.ts';
@@ -49,12 +50,15 @@ export class ControlPlane {
   readonly #running: Promise<void>;
 
   readonly #terminals: Terminals | undefined;
+  /** Where shells of workspaces run. */
+  readonly workloads: readonly Workload[];
 
   private constructor(parts: PlaneParts, options: ControlPlaneOptions) {
     const { server, store, host, open, terminals } = parts;
     this.#server = server;
     this.store = store;
     this.#terminals = terminals;
+    this.workloads = host.workloads;
     const { clock = systemClock, random, log, metrics } = options;
     const manager = new Manager({ store, clock, random, log, metrics });
     addControllers(manager, { store, open, workspaces: host.parts(terminals) });

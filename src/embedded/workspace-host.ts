@@ -45,14 +45,18 @@ export class WorkspaceHost {
     this.#docker = new DockerWorkload({ processes, clock, folder: home.workspaces('docker') });
   }
 
+  get workloads(): readonly Workload[] {
+    return [this.#process, this.#docker];
+  }
+
   workload(name: string): Workload | undefined {
-    return [this.#process, this.#docker].find((workload) => workload.name === name);
+    return this.workloads.find((workload) => workload.name === name);
   }
 
   parts(terminals: Terminals | undefined): WorkspaceParts {
     return {
       chooseWay: (wanted) => this.#chooseWay(wanted),
-      workloads: [this.#process, this.#docker],
+      workloads: this.workloads,
       chooseWorkload: (way) => this.#chooseWorkload(way),
       terminalUrl: (namespace, name) => terminals?.urlOf(namespace, name),
       endTerminal: (id) => terminals?.end(id),

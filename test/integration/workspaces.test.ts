@@ -244,6 +244,34 @@ it('an ephemeral one ends by itself when its time is up', async () => {
   await waitForGone(plane.store, workspaceInstances, key('grace'), { timeoutMs: 20_000 });
 });
 
+it('workspaces of one template share a cluster, each in a namespace that is all they reach', async () => {
+  await plane.store.create(workspaceTemplates, {
+    apiVersion: 'workshop.platform/v1alpha1',
+    kind: 'WorkspaceTemplate',
+    metadata: { name: 'together' },
+    spec: { defaults: { cluster: { mode: 'shared', provisioner: 'virtual' } } },
+  });
+  for (const name of ['rosa', 'lise']) await make(name, { templateRef: { name: 'together' } });
+  const shellOf = async (name: string) => {
+    const { metadata } = await running(name);
+    const workload = plane.workloads.find((each) => each.name === 'process');
+    const ref = { id: metadata.uid as string, name };
+    return async (command: string) => await workload?.run(ref, command, { timeoutMs: 20_000 });
+  };
+  const [rosa, lise] = await Promise.all(['rosa', 'lise'].map(shellOf));
+  expect(await rosa?.('kubectl create configmap mine --from-literal=a=b')).toMatchObject({ code: 0, stderr: '' });
+  expect(await rosa?.('kubectl get configmap mine -o name')).toMatchObject({ stdout: 'configmap/mine\n' });
+  expect((await lise?.('kubectl get configmap mine'))?.stderr).toContain('not found');
+  expect((await lise?.('kubectl -n ws-rosa get configmaps'))?.stderr).toContain('forbidden');
+  expect((await lise?.('kubectl get nodes'))?.stderr).toContain('forbidden');
+  await plane.store.delete(workspaceInstances, key('rosa'));
+  await waitForGone(plane.store, workspaceInstances, key('rosa'), { timeoutMs: 20_000 });
+  expect(await lise?.('kubectl get configmaps')).toMatchObject({ code: 0 });
+  await plane.store.delete(workspaceInstances, key('lise'));
+  await waitForGone(plane.store, workspaceInstances, key('lise'), { timeoutMs: 20_000 });
+  await waitForGone(plane.store, clusters, { namespace: 'rookery-shared', name: 'together' }, { timeoutMs: 20_000 });
+});
+
 it('leaves nothing behind', async () => {
   for (const name of ['ada', 'eve']) await plane.store.delete(workspaceInstances, key(name));
   for (const name of ['ada', 'eve']) {

@@ -11,6 +11,7 @@ import {
   PatchHelper,
   setCondition,
 } from '../../kube/index.ts';
+import { SHARED_NAMESPACE } from './shared-cluster.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 import { WorkspaceScope } from './workspace-scope.ts';
 
@@ -23,6 +24,11 @@ export function workspaceControllers(
 ): ControllerOptions[] {
   const instances = informers.for(workspaceInstances);
   const templateOf = (instance: KubeObject): string => instance.spec?.templateRef?.name;
+  const ofTemplate = (name: string | undefined) =>
+    instances
+      .list()
+      .filter((instance) => templateOf(instance) === name)
+      .map(keyOf);
   return [
     {
       name: 'workspace-instance',
@@ -30,13 +36,10 @@ export function workspaceControllers(
       owns: [clusters],
       concurrency: 16,
       watches: [
+        { resource: workspaceTemplates, map: (template) => ofTemplate(template.metadata.name) },
         {
-          resource: workspaceTemplates,
-          map: (template) =>
-            instances
-              .list()
-              .filter((instance) => templateOf(instance) === template.metadata.name)
-              .map(keyOf),
+          resource: clusters,
+          map: ({ metadata }) => (metadata.namespace === SHARED_NAMESPACE ? ofTemplate(metadata.name) : []),
         },
       ],
       async reconcile(key, context) {

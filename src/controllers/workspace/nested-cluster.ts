@@ -19,7 +19,8 @@ import type { ClusterWay } from '../../provisioners/registry.ts';
 import { clusterManifests } from '../../provisioners/request-cluster.ts';
 import { SUSPENDED_ANNOTATION } from '../provisioned-cluster-scope.ts';
 
-const MADE_FOR = 'workshop.platform/made-for';
+/** The step, and which visit to it. */
+export const MADE_FOR = 'workshop.platform/made-for';
 
 export interface NestedState {
   isReady: boolean;
@@ -62,25 +63,33 @@ export async function ensureNested(
     await request(parts, way, version, madeFor ?? '');
     return { isReady: false, reason: 'Creating', message: `a cluster is made (${way.about})` };
   }
-  if (!isConditionTrue(found, 'Available')) {
-    const blocked = getCondition(found, 'InfrastructureReady') ?? getCondition(found, 'Available');
+  return await readiness(parts, way, found, nestedKey(parts.instance));
+}
+
+/** Whether a cluster can be used, and if so how. */
+export async function readiness(
+  { store, signal }: NestedClusterParts,
+  way: ClusterWay,
+  cluster: KubeObject,
+  key: { namespace: string; name: string },
+): Promise<NestedState> {
+  if (!isConditionTrue(cluster, 'Available')) {
+    const blocked = getCondition(cluster, 'InfrastructureReady') ?? getCondition(cluster, 'Available');
     return {
       isReady: false,
       reason: blocked?.reason ?? 'Creating',
       message: blocked?.message || 'the cluster is made',
     };
   }
-  const name = `${nestedKey(parts.instance).name}-kubeconfig`;
-  const key = { namespace: parts.instance.metadata.namespace, name };
-  const secret = await parts.store.get(secrets, key, { signal: parts.signal }).catch(ignoreNotFound);
+  const name = `${key.name}-kubeconfig`;
+  const secret = await store.get(secrets, { namespace: key.namespace, name }, { signal }).catch(ignoreNotFound);
   const text = (entry: string) => {
     const value = secret?.data?.[entry];
     return value ? Buffer.from(value, 'base64').toString() : undefined;
   };
   const external = text('value');
   if (!external) return { isReady: false, reason: 'NoKubeconfig', message: 'the cluster has no kubeconfig yet' };
-  const provider =
-    way.network && (await parts.store.get(way.resource, nestedKey(parts.instance), { signal: parts.signal }));
+  const provider = way.network && (await store.get(way.resource, key, { signal }));
   const network = provider && way.network?.(provider);
   return { isReady: true, reason: 'Ready', message: '', external, internal: text('internal'), network };
 }

@@ -1,6 +1,6 @@
 /** One reconcile of one `WorkspaceInstance`. */
 import type { KubeObject } from '../../api/object.ts';
-import { secrets, workspaceInstances } from '../../api/resources.ts';
+import { clusters, secrets, workspaceInstances } from '../../api/resources.ts';
 import { type Clock, rfc3339 } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import {
@@ -25,8 +25,9 @@ import {
 import { type ClusterWay, clusterWays } from '../../provisioners/registry.ts';
 import type { Workload, WorkloadRequest } from '../../workloads/workload.ts';
 import { lifetimeOf } from './lifetime.ts';
-import { ensureNested, findNested, type NestedState, removeNested, suspendNested } from './nested-cluster.ts';
+import { ensureNested, type NestedState, nestedKey, removeNested, suspendNested } from './nested-cluster.ts';
 import { lockedFields, type Settings, settingsOf, stepIds } from './settings.ts';
+import { ensureShared, removeShared, sharedKey } from './shared-cluster.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 
 const FINALIZER = 'workspaceinstance.workshop.platform';
@@ -101,9 +102,9 @@ export class WorkspaceScope {
       await this.#report('Terminating', [['WorkloadReady', 'False', removal.reason, removal.message]]);
       return requeueAfter(removal.lookAgainMs ?? 1000);
     }
-    if (!(await removeNested(this.#nested))) {
+    if (!(await removeNested(this.#nested)) || !(await removeShared(this.#nested))) {
       await this.#report('Terminating', [['ClusterReady', 'False', 'Deleting', 'the nested cluster is being deleted']]);
-      return undefined; // Told by the watch of Clusters.
+      return requeueAfter(1000); // Told by the watch of Clusters as well, but for what is in one that is shared.
     }
     this.#tell('Normal', 'Gone', `removed ${[...removed, 'the nested cluster'].join(', ')}`);
     await removeFinalizer(this.#store, workspaceInstances, this.#object, FINALIZER, this.#signal);
@@ -159,7 +160,7 @@ export class WorkspaceScope {
       else delete draft.status.expiresAt;
       if (url) draft.status.accessEndpoints = { webTerminal: url };
       else delete draft.status.accessEndpoints;
-      if (way) draft.status.clusterRef = { name };
+      if (way && settings.cluster.mode === 'per-workspace') draft.status.clusterRef = { name };
       if (step) enter(draft, step.id, now);
     });
   }
@@ -169,7 +170,7 @@ export class WorkspaceScope {
     this.#parts.endTerminal(this.#ref.id);
     const used = this.#parts.workloads.filter(({ name }) => name === this.#object.status?.workload);
     for (const workload of used) await workload.suspend(this.#ref, this.#signal);
-    if (way) await suspendNested(this.#nested, way, true);
+    if (way && settings.cluster.mode === 'per-workspace') await suspendNested(this.#nested, way, true);
     const texts: Record<string, string> = {
       Requested: 'suspended by spec.suspend',
       Expired: 'its time is up; a longer lifecycle.ttl brings it back',
@@ -190,22 +191,19 @@ export class WorkspaceScope {
     step: TemplateStep | undefined,
   ): Promise<NestedState> {
     if (!way) return { isReady: true, reason: 'NotNeeded', message: '' };
-    await suspendNested(this.#nested, way, false);
     const isFresh = step?.cluster === 'reset' || step?.cluster === 'restore';
     const madeFor = isFresh ? `${step.id}/${(this.#object.status?.stepHistory ?? []).length}` : undefined;
+    if (settings.cluster.mode === 'shared') return await ensureShared(this.#nested, { settings, way, madeFor });
+    await suspendNested(this.#nested, way, false);
     return await ensureNested(this.#nested, way, settings.cluster.version, madeFor);
   }
 
   /** The way its cluster was made stays, whatever would be chosen today. */
   async #way({ cluster }: Settings): Promise<ClusterWay | undefined> {
     if (cluster.mode === 'none') return undefined;
-    if (cluster.mode === 'shared') {
-      throw new RookeryError('workspace.shared', 'shared clusters are not available yet', {
-        class: 'user',
-        hint: 'use cluster.mode per-workspace or none',
-      });
-    }
-    const found = await findNested(this.#nested);
+    const isShared = cluster.mode === 'shared';
+    const key = isShared ? sharedKey(this.#object) : nestedKey(this.#object);
+    const found = await this.#store.get(clusters, key, { signal: this.#signal }).catch(ignoreNotFound);
     const made = clusterWays.find(({ resource }) => resource.kind === found?.spec?.infrastructureRef?.kind);
     return made ?? (await this.#parts.chooseWay(cluster.provisioner));
   }
