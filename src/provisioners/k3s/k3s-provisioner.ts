@@ -3,7 +3,7 @@
  * must not be lost: whose it is (before anything else), what was there before us, the token, and the work that goes on while we are away. We
  * keep a folder for each cluster with the key the machine showed first.
  */
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type Clock, type Random, systemRandom } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
@@ -45,6 +45,8 @@ export interface K3sProvisionerOptions {
   pollMs?: number;
 }
 
+/** In the folder of a cluster, once its machine was claimed. */
+const CLAIMED = 'claimed';
 const RECHECK_MS = 15_000;
 /** Measured on two busy cores: 15 to 25 s from the start of k3s to DNS. */
 const USUAL_MS = 25_000;
@@ -152,7 +154,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
       return await this.#remove(ref, signal);
     } catch (error) {
       if (!(error instanceof RookeryError) || !error.retry) throw error;
-      if (!(await this.#hasRecord(ref.id))) {
+      if (!(await this.#hasClaimed(ref.id))) {
         return await this.#forgotten(ref.id, 'NothingMade', 'nothing was made, so nothing was removed');
       }
       const next = `${error.hint ? `${error.hint}; ` : ''}tried again every 10 s`;
@@ -185,7 +187,9 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     const refusal = refusalOf(request, identity, state);
     if (refusal) return refusal;
     if (!state.owner) {
+      // Intent before effect: from here on the machine must be asked before the cluster can be forgotten.
       await mkdir(this.#path(request.id), { recursive: true, mode: 0o700 });
+      await writeFile(this.#path(request.id, CLAIMED), identity, { mode: 0o600 });
       const owner = await machine.claim(signal);
       if (owner.id !== request.id) return refusalOf(request, identity, { ...state, owner }) as Progress;
     } else if (state.isStopped) {
@@ -221,7 +225,6 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
       }
       await machine.place(wanted, path, signal);
       state.binary = wanted;
-      if (isUpgrade) state.applied = undefined;
     }
     for (const file of spec.airgapImages ?? []) {
       const name = basename(file);
@@ -280,7 +283,8 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     const { pollMs, random } = this.#options;
     const supervision = supervisionOf(spec, state);
     const files = filesFor(spec, supervision, UNIT);
-    const wanted = fingerprint(files);
+    // With the program: one that was replaced is started, also when we were killed in between.
+    const wanted = `${fingerprint(files)} ${state.binary?.slice(0, 12)}`;
     if (state.applied !== wanted || !state.isKept || (state.isStopped && !state.server)) {
       const isAnew = state.applied !== wanted;
       await machine.writeToken(random, signal);
@@ -386,8 +390,8 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     return { isDone: true, removed: [], reason, message };
   }
 
-  async #hasRecord(id: string): Promise<boolean> {
-    return (await stat(this.#path(id)).catch(() => undefined)) !== undefined;
+  async #hasClaimed(id: string): Promise<boolean> {
+    return (await stat(this.#path(id, CLAIMED)).catch(() => undefined)) !== undefined;
   }
 
   #machine(ref: ClusterRef<K3sSpec>): K3sMachine {
@@ -395,8 +399,8 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     return new K3sMachine(this.#openHost(ref), { id, name, dataDir: spec.dataDir }, this.#options.clock);
   }
 
-  #path(id: string): string {
-    return join(this.#options.folder, id);
+  #path(id: string, ...names: string[]): string {
+    return join(this.#options.folder, id, ...names);
   }
 }
 

@@ -1,6 +1,5 @@
 // A machine that is a folder: the real programs of `host/` run with the real /bin/sh, on paths below it, with scripts in place of k3s and of every
 // tool that could touch this machine. Many can be killed in it, and nothing is fast or slow in a way the real one is not.
-import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -141,12 +140,13 @@ export class Sandbox {
 
   /** All processes of the machine, as when it loses power. */
   powerLoss(): void {
-    spawnSync('pkill', ['-9', '-f', this.root]);
+    // Some start others while they are ended.
+    for (let all = this.#processes(); all.length > 0; all = this.#processes()) for (const { pid } of all) kill(pid);
     this.remove('serving');
   }
 
   leftovers(): string[] {
-    const processes = spawnSync('pgrep', ['-af', this.root], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean);
+    const processes = this.#processes().map(({ command }) => command);
     const rules = this.read('rules')?.includes('KUBE-') ? ['rules'] : [];
     const files = this.#list().filter((file) => !this.#before.includes(file) && !file.startsWith('tools/'));
     return [...processes, ...rules, ...files, ...readdirSync(this.folder).map((id) => `folder ${id}`)];
@@ -157,8 +157,32 @@ export class Sandbox {
     for (const folder of [this.root, this.folder]) rmSync(folder, { recursive: true, force: true });
   }
 
+  #processes(): { pid: number; command: string }[] {
+    return readdirSync('/proc').flatMap((name) => {
+      if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
+      const command = commandOf(name);
+      return command.includes(this.root) ? [{ pid: Number(name), command }] : [];
+    });
+  }
+
   #list(): string[] {
     return readdirSync(this.root, { recursive: true, encoding: 'utf8' });
+  }
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return ''; // ended meanwhile
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
