@@ -1,6 +1,7 @@
 /** What our infrastructure kinds share: each one meets the InfraCluster and the ControlPlane contract of Cluster API. */
 import { z } from 'zod';
 import { conditions, endpoint, failureDomains, observedGeneration, replicas, time } from '../fields.ts';
+import type { ColumnDefinition } from '../kind.ts';
 
 export const INFRASTRUCTURE = {
   group: 'infrastructure.cluster.x-k8s.io',
@@ -87,3 +88,12 @@ export const provisionedStatus = {
     .optional()
     .describe('What happened to the cluster, newest last; the oldest entries are dropped.'),
 };
+
+/** What lists of them show, where the spec has a `clusterName`. */
+export const provisionedColumns: ColumnDefinition[] = [
+  { name: 'Cluster', jsonPath: '.spec.clusterName' },
+  { name: 'Version', jsonPath: '.status.version' },
+  { name: 'Ready', jsonPath: '.status.ready', type: 'boolean' },
+  { name: 'Image', jsonPath: '.status.image', priority: 1 },
+  { name: 'Age', jsonPath: '.metadata.creationTimestamp', type: 'date' },
+];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { kubernetesVersion } from '../fields.ts';
 import { defineKind, immutable, type ObjectOf, withRules } from '../kind.ts';
-import { contractSpec, INFRASTRUCTURE, provisionedStatus } from './infrastructure.ts';
+import { contractSpec, INFRASTRUCTURE, provisionedColumns, provisionedStatus } from './infrastructure.ts';
 
 const port = (description: string) => z.int().min(0).max(65535).meta({ format: 'int32' }).describe(description);
 
@@ -105,13 +105,7 @@ export const kindCluster = defineKind({
     },
   ).describe('What the cluster shall be.'),
   status: z.object(provisionedStatus).describe('What the cluster is.'),
-  columns: [
-    { name: 'Cluster', jsonPath: '.spec.clusterName' },
-    { name: 'Version', jsonPath: '.status.version' },
-    { name: 'Ready', jsonPath: '.status.ready', type: 'boolean' },
-    { name: 'Image', jsonPath: '.status.image', priority: 1 },
-    { name: 'Age', jsonPath: '.metadata.creationTimestamp', type: 'date' },
-  ],
+  columns: provisionedColumns,
   example: `apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1
 kind: KINDCluster
 metadata:

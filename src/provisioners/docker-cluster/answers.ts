@@ -2,6 +2,7 @@
 import { RookeryError } from '../../errors.ts';
 import type { RunState } from '../../tools/background-run.ts';
 import type { Progress } from '../provisioner.ts';
+import { lastLines, type Meaning } from './tool-output.ts';
 
 const REASONS: Record<string, string> = {
   'docker.unreachable': 'DockerUnreachable',
@@ -27,9 +28,24 @@ export function transcriptOf(state: RunState, title: string): Pick<Progress, 'tr
   return { transcript: { startedAt: state.startedAt, title, text: state.output } };
 }
 
-/** How long to wait before a failed run is tried again: three times as long each time, at most five minutes. */
-export function retryDelay(firstMs: number, attempt: number): number {
-  return Math.min(300_000, firstMs * 3 ** (attempt - 1));
+/** A run that failed: why, and when it is tried again; undefined when it is time. Waits three times as long each time, at most five minutes. */
+export function failedRun(
+  state: RunState,
+  { what, retryMs, now, meaning }: { what: string; retryMs: number; now: number; meaning: Meaning },
+): Progress | undefined {
+  const wait = Math.min(300_000, retryMs * 3 ** (state.attempt - 1));
+  const left = (state.endedAt ?? state.startedAt) + wait - now;
+  if (left <= 0) return undefined;
+  const end = state.code === undefined ? 'was killed' : `ended with ${state.code}`;
+  return {
+    phase: 'blocked',
+    reason: meaning.reason,
+    message: `${meaning.means} (${what} ${end}, attempt ${state.attempt})`,
+    since: state.endedAt,
+    output: lastLines(state.output),
+    next: `${meaning.help}; tried again ${Math.round(wait / 1000)} s after the failure`,
+    lookAgainMs: left,
+  };
 }
 
 /** Where the API of a kubeconfig is. */

@@ -24,7 +24,7 @@ import type {
   Removal,
   Resolution,
 } from '../provisioner.ts';
-import { answered, retryDelay, transcriptOf } from './answers.ts';
+import { answered, failedRun, transcriptOf } from './answers.ts';
 import { ClusterFiles } from './cluster-files.ts';
 import { type Belongings, type ClusterShape, type ClusterTool, shapeFrom } from './cluster-tool.ts';
 import { look } from './look.ts';
@@ -103,6 +103,11 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     signal?: AbortSignal,
   ): Promise<Progress | undefined>;
 
+  /** Work on a cluster that exists and goes on now. Asked before Docker is: what Docker lists while the tool works is old when the tool is done. */
+  protected async underWay(_request: ClusterRequest<Spec>): Promise<Progress | undefined> {
+    return undefined;
+  }
+
   /** Right before the tool runs; an answer means that it may not. */
   protected async beforeCreate(_request: ClusterRequest<Spec>, _signal?: AbortSignal): Promise<Progress | undefined> {
     return undefined;
@@ -177,8 +182,8 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
         return await this.#whileRunning(run, state, this.tool.shapeOf(request.spec));
       }
       this.creating.delete(request.id);
-      const told = await this.lastRun(request, state);
       const progress = await this.#next(request, state, signal);
+      const told = await this.lastRun(request, state);
       return { ...transcriptOf(told.state, told.title), ...progress };
     });
   }
@@ -273,21 +278,9 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
   }
 
   /** What a failed run means, and when it is tried again; undefined when it is time. */
-  protected async failed(state: RunState, what: string): Promise<Progress | undefined> {
-    const wait = retryDelay(this.options.retryMs, state.attempt);
-    const left = (state.endedAt ?? state.startedAt) + wait - this.options.clock.now();
-    if (left <= 0) return undefined;
-    const { reason, means, help } = this.tool.meaningOf(state.output);
-    const end = state.code === undefined ? 'was killed' : `ended with ${state.code}`;
-    return {
-      phase: 'blocked',
-      reason,
-      message: `${means} (${what} ${end}, attempt ${state.attempt})`,
-      since: state.endedAt,
-      output: lastLines(state.output),
-      next: `${help}; tried again ${Math.round(wait / 1000)} s after the failure`,
-      lookAgainMs: left,
-    };
+  protected failed(state: RunState, what: string): Progress | undefined {
+    const { retryMs, clock } = this.options;
+    return failedRun(state, { what, retryMs, now: clock.now(), meaning: this.tool.meaningOf(state.output) });
   }
 
   protected refused(ref: ClusterRef<Spec>, message: string): Progress {
@@ -301,6 +294,8 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
   }
 
   async #next(request: ClusterRequest<Spec>, state: RunState, signal?: AbortSignal): Promise<Progress> {
+    const working = await this.underWay(request);
+    if (working) return working;
     const { ours, others } = await this.#find(request, state, signal);
     if (others.length > 0) return this.refused(request, this.#foreignText(request, others));
     const isLost = state.state === 'lost' && state.attempt >= LOSSES_AT_ONCE && !request.initialized;
@@ -359,7 +354,7 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     signal?: AbortSignal,
   ): Promise<Progress> {
     await this.#discard(leftover, signal);
-    return (await this.failed(state, this.name)) ?? (await this.#create(request, [], signal));
+    return this.failed(state, this.name) ?? (await this.#create(request, [], signal));
   }
 
   /** The tool has done its part: is everything as it should be, and is the cluster usable? */

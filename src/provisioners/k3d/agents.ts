@@ -27,6 +27,8 @@ export function isAgentName(cluster: string, node: string): boolean {
 }
 
 export interface NewAgents {
+  /** Of their group; the next one gets a higher one. */
+  number: number;
   /** Arguments of `k3d node create`. */
   args: string[];
   /** What the containers will be called. */
@@ -38,10 +40,12 @@ export function newAgents(
   ref: { id: string; name: string; spec: K3dSpec },
   count: number,
   containers: readonly Container[],
+  lastNumber: number,
 ): NewAgents {
   const { id, name, spec } = ref;
   const taken = agentsOf(containers).map((agent) => Number(/-agent-(\d+)/.exec(agent.name)?.[1] ?? -1));
-  const group = `${name}-agent-${Math.max(spec.agents ?? 0, ...taken.map((number) => number + 1))}`;
+  const number = Math.max(spec.agents ?? 0, ...[...taken, lastNumber].map((before) => before + 1));
+  const group = `${name}-agent-${number}`;
   // Copied from another agent where there is one; otherwise k3d copies a server, whose arguments are not for agents.
   const isFirst = taken.length === 0;
   const k3sArgs = (spec.k3sArgs ?? []).filter(({ nodeFilters = [] }) =>
@@ -53,5 +57,5 @@ export function newAgents(
     spec.agentMemory ? ['--memory', spec.agentMemory] : [],
     isFirst ? k3sArgs.flatMap(({ arg }) => ['--k3s-arg', arg]) : [],
   ].flat();
-  return { args, names: Array.from({ length: count }, (_, index) => `k3d-${group}-${index}`) };
+  return { number, args, names: Array.from({ length: count }, (_, index) => `k3d-${group}-${index}`) };
 }

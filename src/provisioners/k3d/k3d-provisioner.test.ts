@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sleep, systemClock } from '../../clock.ts';
+import * as settle from '../docker-cluster/testing/settle.ts';
 import type { ClusterRequest, Progress } from '../provisioner.ts';
 import type { K3dSpec } from './config.ts';
 import type { K3dProvisioner } from './k3d-provisioner.ts';
@@ -24,24 +25,8 @@ beforeEach(() => {
 });
 afterEach(() => world.close());
 
-async function until(phase: Progress['phase'], request = wanted): Promise<Progress> {
-  for (const end = Date.now() + 15_000; ; ) {
-    const progress = await k3d.ensure(request);
-    if (progress.phase === phase) return progress;
-    if (Date.now() > end) throw new Error(JSON.stringify(progress));
-    await sleep(systemClock, 20);
-  }
-}
-
-async function gone(): Promise<string[]> {
-  const removed: string[] = [];
-  for (;;) {
-    const removal = await k3d.remove(wanted);
-    removed.push(...removal.removed);
-    if (removal.isDone) return removed;
-    await sleep(systemClock, Math.min(200, removal.lookAgainMs ?? 0));
-  }
-}
+const until = (phase: Progress['phase'], request = wanted) => settle.until(k3d, phase, request);
+const gone = () => settle.gone(k3d, wanted);
 
 it('says what k3d said when it failed, tries again, and gets there when the trouble is over', async () => {
   world.set('fail', 'time="x" level=error msg="Bind for 127.0.0.1:6550 failed: port is already allocated"\n');
@@ -133,7 +118,10 @@ it('takes the youngest agents away, and gives the next ones names that nobody ha
   await until('ready', kept({ agents: 1 }));
   expect(world.containers()).toEqual(['k3d-dev-agent-0', 'k3d-dev-server-0']);
   await until('ready', kept({ agents: 2 }));
-  expect(world.containers()).toContain('k3d-dev-agent-2-0');
+  expect(world.containers()).toContain('k3d-dev-agent-4-0');
+  world.drop('k3d-dev-agent-4-0');
+  await until('ready', kept({ agents: 2 }));
+  expect(world.containers()).toContain('k3d-dev-agent-5-0');
 });
 
 it('says why agents could not be added, waits, and adds them when it can', async () => {

@@ -54,6 +54,8 @@ const WORK: Record<Work, { reason: string; does: string; usualMs: number }> = {
 };
 const WORK_LIMIT_MS = 900_000;
 const CONFIG_FILE = 'k3d.yaml';
+/** The highest number that agents were given since the cluster was made. */
+const LAST_AGENT = 'last-agent';
 
 export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
   override readonly scales = 'in place';
@@ -114,7 +116,7 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
     signal?: AbortSignal,
   ): Promise<Progress | undefined> {
     const { id, name } = request;
-    await this.files.drop(id, 'work', 'images.json');
+    await this.files.drop(id, 'work', 'images.json', LAST_AGENT);
     const foreign = await this.#belongings.claim(id, name, signal);
     if (!foreign) return undefined;
     const message = `Docker has a ${foreign} that is not ours, and k3d would use it for ${name}`;
@@ -157,6 +159,16 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
     return { ...built, nodes, containers: nodes + before };
   }
 
+  protected override async underWay(request: ClusterRequest<K3dSpec>): Promise<Progress | undefined> {
+    const run = this.#work(request.id);
+    const { state, note, startedAt, output } = await run.read();
+    const work = note.work as Work;
+    if (state !== 'running') return undefined;
+    if (this.options.clock.now() - startedAt > WORK_LIMIT_MS) await run.stop(124);
+    if (work === 'images' && request.initialized) return undefined;
+    return { ...this.#working(work, startedAt), step: stepOf(output), output: lastLines(output, 3) };
+  }
+
   protected override async mend(
     request: ClusterRequest<K3dSpec>,
     containers: Container[],
@@ -165,7 +177,8 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
   ): Promise<Progress | undefined> {
     const { id, name, spec, initialized } = request;
     const state = await this.#work(id).read();
-    if (state.state === 'running') return await this.#whileWorking(request, state);
+    // Images that come into a cluster in use.
+    if (state.state === 'running') return undefined;
     if (state.state === 'ended' && state.code === 0 && state.note.work === 'images') {
       await this.#images.done(id, state.note.imported as Imported);
     }
@@ -192,7 +205,9 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
     }
     if (missing > 0) {
       await this.tidy(request, lasting, signal);
-      const { args, names } = newAgents(request, missing, lasting);
+      const last = Number((await this.files.read(id, LAST_AGENT)) ?? -1);
+      const { number, args, names } = newAgents(request, missing, lasting, last);
+      await this.files.write(id, LAST_AGENT, String(number));
       const image = request.resolved.image;
       return await this.#begin(request, state, 'agents', { args, note: { names, image } }, signal);
     }
@@ -240,26 +255,15 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
   ): Promise<Progress> {
     const run = this.#work(request.id);
     const hasFailed = last.state === 'ended' && last.code !== 0 && last.note.work === work;
-    const blocked = hasFailed && (await this.failed(last, `k3d ${args.slice(0, 2).join(' ')}`));
+    const blocked = hasFailed && this.failed(last, `k3d ${args.slice(0, 2).join(' ')}`);
     if (blocked) return blocked;
     if (!hasFailed) await run.clear();
     const { path: program } = await this.program(signal);
     await run.start({ program, args, env: await this.#foldersAndEnv(request.id), note: { ...note, work } });
-    return await this.#working(work, this.options.clock.now());
+    return this.#working(work, this.options.clock.now());
   }
 
-  async #whileWorking(request: ClusterRequest<K3dSpec>, state: RunState): Promise<Progress | undefined> {
-    const work = state.note.work as Work;
-    if (this.options.clock.now() - state.startedAt > WORK_LIMIT_MS) await this.#work(request.id).stop(124);
-    if (work === 'images' && request.initialized) return undefined;
-    return {
-      ...(await this.#working(work, state.startedAt)),
-      step: stepOf(state.output),
-      output: lastLines(state.output, 3),
-    };
-  }
-
-  async #working(work: Work, since: number): Promise<Progress> {
+  #working(work: Work, since: number): Progress {
     const { reason, does, usualMs } = WORK[work];
     const next = `k3d is stopped and started again after ${WORK_LIMIT_MS / 60_000} min`;
     const { pollMs } = this.options;

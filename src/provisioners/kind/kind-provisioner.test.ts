@@ -1,6 +1,7 @@
 // What goes wrong, on scripts in place of kind and Docker; what goes right is the conformance suite.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sleep, systemClock } from '../../clock.ts';
+import * as settle from '../docker-cluster/testing/settle.ts';
 import type { ClusterRequest, Progress } from '../provisioner.ts';
 import type { KindSpec } from './config.ts';
 import type { KindProvisioner } from './kind-provisioner.ts';
@@ -21,24 +22,8 @@ beforeEach(() => {
 });
 afterEach(() => world.close());
 
-async function until(phase: Progress['phase'], request = wanted): Promise<Progress> {
-  for (const end = Date.now() + 15_000; ; ) {
-    const progress = await kind.ensure(request);
-    if (progress.phase === phase) return progress;
-    if (Date.now() > end) throw new Error(JSON.stringify(progress));
-    await sleep(systemClock, 20);
-  }
-}
-
-async function gone(): Promise<string[]> {
-  const removed: string[] = [];
-  for (;;) {
-    const removal = await kind.remove(wanted);
-    removed.push(...removal.removed);
-    if (removal.isDone) return removed;
-    await sleep(systemClock, Math.min(200, removal.lookAgainMs ?? 0));
-  }
-}
+const until = (phase: Progress['phase'], request = wanted) => settle.until(kind, phase, request);
+const gone = () => settle.gone(kind, wanted);
 
 it('says what kind said when it failed, tries again, and gets there when the trouble is over', async () => {
   world.set('fail', 'ERROR: failed to create cluster: Bind for 0.0.0.0:80 failed: port is already allocated\n');
