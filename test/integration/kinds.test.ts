@@ -208,6 +208,28 @@ it.each(['KINDCluster', 'K3dCluster'])('a %s cannot be renamed: the old cluster 
   await expect(store.update(refOf(kind), made)).rejects.toThrow(/clusterName cannot be changed/);
 });
 
+describe('VCluster', () => {
+  it.each([
+    ['two hosts', (v: KubeObject) => (v.spec.host.kubeconfigSecretRef = { name: 'x' }), /exactly one of cluster and/],
+    ['no host', (v: KubeObject) => (v.spec.host = {}), /exactly one of cluster and/],
+    ['a name no Service can have', (v: KubeObject) => (v.spec.clusterName = '1st'), /spec\.clusterName/],
+    ['an image with a tag', (v: KubeObject) => (v.spec.images = { vcluster: 'a/b:1' }), /spec\.images\.vcluster/],
+  ])('refuses %s', async (_what, change, message) => {
+    expect(await refusal(changed('VCluster', change))).toMatch(message);
+  });
+
+  it.each([
+    ['host', (v: KubeObject) => (v.spec.host = { cluster: 'other' }), /host cannot be changed/],
+    ['clusterName', (v: KubeObject) => (v.spec.clusterName = 'other'), /clusterName cannot be changed/],
+    ['namespace', (v: KubeObject) => (v.spec.namespace = 'other'), /namespace cannot be changed/],
+    ['persistence', (v: KubeObject) => (v.spec.persistence = { enabled: false }), /persistence cannot be changed/],
+  ])('stays where it is: its %s', async (_what, change, message) => {
+    const made = await create(changed('VCluster', () => {}));
+    change(made);
+    await expect(store.update(refOf('VCluster'), made)).rejects.toThrow(message);
+  });
+});
+
 it('a ClusterJob says what its type needs', async () => {
   const job = (spec: object) => changed('ClusterJob', (j) => (j.spec = { clusterName: 'prod', ...spec }));
   expect(await refusal(job({ type: 'upgrade' }))).toMatch(/an upgrade needs a version/);

@@ -36,6 +36,7 @@ const host = withRules(
     message: 'give exactly one of cluster and kubeconfigSecretRef',
     reason: 'FieldValueInvalid',
   },
+  { rule: 'self == oldSelf', message: 'host cannot be changed', reason: 'FieldValueForbidden' },
 ).describe('The cluster it lives in.');
 
 const flag = (description: string) => z.boolean().optional().describe(description);
@@ -50,7 +51,7 @@ export const vcluster = defineKind({
   spec: withRules(
     z.object({
       ...contractSpec,
-      host: immutable(host, 'host'),
+      host,
       clusterName: immutable(
         z
           .string()
