@@ -206,12 +206,14 @@ describe('sets and deployments', () => {
   });
 
   it('scale by /scale', async () => {
-    const scale = await core.store.patch(
-      machineDeployments,
-      { namespace, name: 'late' },
-      { type: 'merge', body: { spec: { replicas: 2 } } },
-    );
-    expect(scale.spec.replicas).toBe(2);
+    const scale = {
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+      metadata: { name: 'late', namespace },
+      spec: { replicas: 2 },
+    };
+    await core.store.update(machineDeployments, scale, { subresource: 'scale' });
+    expect((await get(machineDeployments, 'late')).spec.replicas).toBe(2);
     await eventually('two machines', async () => (await ofPool()).length === 2);
     expect((await get(machineDeployments, 'late')).status?.selector).toContain('cluster.x-k8s.io/deployment-name=late');
   });
