@@ -162,7 +162,7 @@ it('tells what happened, and goes on telling until the cluster is gone', async (
   expect(await following.ended).toMatchObject({ code: 0 });
 });
 
-it('finds files that nobody needs any more, and removes them only when told to', async () => {
+it('finds what nobody needs any more, and removes it only when told to and when that is sure', async () => {
   const file = join(rookery.home, 'clusters', 'gone.kubeconfig');
   const folder = join(rookery.home, 'provisioners', 'kind', '00000000-0000-4000-8000-000000000000');
   writeFileSync(file, '');
@@ -171,8 +171,10 @@ it('finds files that nobody needs any more, and removes them only when told to',
   const { stdout } = await run('gc');
   for (const text of [file, folder, 'tenant orphan', 'nothing was removed']) expect(stdout).toContain(text);
   expect(existsSync(file)).toBe(true);
-  await run('gc', '--yes');
-  expect([existsSync(file), existsSync(folder)]).toEqual([false, false]);
+  const { code, stdout: told } = await run('gc', '--yes');
+  expect({ code, told }).toEqual({ code: 1, told: expect.stringMatching(/could not be looked at.*\n +kind: /) });
+  // Without Docker nobody knows whether a cluster is left that this folder belongs to: it stays.
+  expect([existsSync(file), existsSync(folder)]).toEqual([false, true]);
   // The running control plane may have that one open.
   expect(existsSync(join(rookery.home, 'data', 'clusters', 'orphan.db'))).toBe(true);
   expect(readFileSync(join(rookery.home, 'clusters', 'demo.kubeconfig'), 'utf8')).toContain('clusters/demo');
