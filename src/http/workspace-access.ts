@@ -4,8 +4,8 @@ import { workspaceInstances, workspaceTemplates } from '../api/resources.ts';
 import { type Clock, rfc3339 } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import { getCondition, ignoreNotFound, type ObjectStore } from '../kube/index.ts';
+import { type CheckResult, runChecks, type StepCheck } from '../workloads/checks.ts';
 import type { Workload, WorkspaceRef } from '../workloads/workload.ts';
-import { type CheckResult, runChecks, type StepCheck } from '../workshop/checks.ts';
 
 export interface WorkspaceKey {
   namespace: string;

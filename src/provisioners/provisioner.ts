@@ -9,6 +9,10 @@
  * - `remove` ends with nothing left, however little or much was made, and says what it removed.
  * - Trouble that can pass (Docker is down, a pull failed) is an answer, not an exception.
  */
+import type { Availability, Removal } from '../tools/outcomes.ts';
+
+export type { Availability, Removal } from '../tools/outcomes.ts';
+
 export type Fidelity = 'simulated' | 'container' | 'virtual' | 'machine';
 
 /** Whose cluster it is (uid of the owning object), what it is called outside, and what was asked for. */
@@ -79,26 +83,12 @@ export interface Observation {
   outdated?: string;
 }
 
-export interface Removal {
-  isDone: boolean;
-  /** `container dev-control-plane`, `network kind`, … removed by this call. */
-  removed: string[];
-  reason: string;
-  message: string;
-  next?: string;
-  lookAgainMs?: number;
-}
-
 /** Something in the world that carries our mark. */
 export interface FoundThing<Spec> {
   /** The cluster it is part of; `remove` takes it as it is, also when nobody owns it any more. */
   ref: ClusterRef<Spec>;
   what: string;
 }
-
-export type Availability =
-  | { isUsable: true; version: string; detail: string }
-  | { isUsable: false; why: string; fix: string };
 
 export interface Provisioner<Spec> {
   readonly name: string;

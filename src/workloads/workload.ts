@@ -7,7 +7,7 @@
  * - `remove` ends with nothing left and says what it removed.
  * - Two workspaces do not see each other's files, processes or credentials.
  */
-import type { Availability, Removal } from '../provisioners/provisioner.ts';
+import type { Availability, Removal } from '../tools/outcomes.ts';
 
 /** Whose workload it is (uid of the instance), and a name for people. */
 export interface WorkspaceRef {

@@ -7,9 +7,9 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
-import type { Availability, Removal } from '../../provisioners/provisioner.ts';
 import { BackgroundRun } from '../../tools/background-run.ts';
 import { type Container, Docker } from '../../tools/docker.ts';
+import type { Availability, Removal } from '../../tools/outcomes.ts';
 import type { Processes } from '../../tools/processes.ts';
 import { quantityValue } from '../quantity.ts';
 import type {

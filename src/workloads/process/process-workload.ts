@@ -5,7 +5,7 @@
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { RookeryError } from '../../errors.ts';
-import type { Availability, Removal } from '../../provisioners/provisioner.ts';
+import type { Availability, Removal } from '../../tools/outcomes.ts';
 import type { Processes } from '../../tools/processes.ts';
 import type {
   CommandResult,

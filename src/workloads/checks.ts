@@ -1,6 +1,6 @@
 /** Whether what a command printed is what a check wants. */
 import { RE2JS } from 're2js';
-import type { CommandResult, Workload, WorkspaceRef } from '../workloads/workload.ts';
+import type { CommandResult, Workload, WorkspaceRef } from './workload.ts';
 
 export interface StepCheck {
   name: string;
