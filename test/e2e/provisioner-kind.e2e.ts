@@ -1,18 +1,18 @@
 // Rookery's kind provisioner on real kind and Docker: the suite every provisioner passes, then the product as people run it.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { KindProvisioner } from '../../src/provisioners/kind/kind-provisioner.ts';
 import { systemProcesses } from '../../src/tools/processes.ts';
 import { scratch } from '../bed/cache.ts';
-import { type RunResult, tryRun, waitFor } from '../bed/process.ts';
+import { tryRun, waitFor } from '../bed/process.ts';
 import { kubernetesVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
 import { dnsWorks, podRuns } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { Kubectl } from './support/kubectl.ts';
+import { Rookery } from './support/rookery.ts';
 
 /** Names of containers of kind with these beginnings, and the network if nobody else uses it. */
 async function left(docker: Engine, prefix: string, isShared = false): Promise<string[]> {
@@ -68,31 +68,12 @@ provisionerConformance('kind on the bed', async () => {
 });
 
 describe('KINDCluster', () => {
-  const home = scratch('provisioner-kind-home');
-  const root = new Kubectl(join(home, 'kubeconfig'));
-  const main = new URL('../../src/main.ts', import.meta.url).pathname;
   let docker: Engine;
-  let plane: ChildProcess | undefined;
+  let rookery: Rookery;
+  let root: Kubectl;
   /** The network was there before: somebody else's, which stays. */
   let isShared: boolean;
 
-  const rookery = (...args: string[]): Promise<RunResult> =>
-    tryRun(process.execPath, ['--import', 'tsx', main, '--home', home, ...args], {
-      env: docker.env,
-      timeoutMs: 240_000,
-    });
-  const up = async (): Promise<void> => {
-    plane = spawn(process.execPath, ['--import', 'tsx', main, '--home', home, 'up', '--no-demo', '--port', '0'], {
-      env: docker.env,
-      stdio: 'ignore',
-    });
-    await waitFor('the control plane', 60_000, async () => (await rookery('status')).stdout.includes('https://'), 500);
-  };
-  const crash = async (): Promise<void> => {
-    const ended = new Promise((resolve) => plane?.once('exit', resolve));
-    plane?.kill('SIGKILL');
-    await ended;
-  };
   const seed = (name: string, clusterName: string) => ({
     apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
     kind: 'KINDCluster',
@@ -109,24 +90,24 @@ describe('KINDCluster', () => {
     docker = await engine('node-image');
     await docker.clear('e2e-');
     isShared = (await docker.docker('network', 'ls', '--format', '{{.Name}}')).split('\n').includes('kind');
-    mkdirSync(home, { recursive: true });
-    await up();
+    rookery = new Rookery('provisioner-kind-home', docker.env);
+    root = rookery.kubectl;
+    await rookery.up();
   });
   afterAll(async () => {
-    plane?.kill('SIGTERM');
+    await rookery?.close();
     await docker?.clear('e2e-');
     await docker?.release();
-    rmSync(home, { recursive: true, force: true });
   });
 
   test('the object of seed 003 becomes a cluster, though Rookery is killed while it is made', async () => {
     await root.apply(seed('dev', 'e2e-dev'));
     await waitFor('a container', 60_000, async () => (await docker.found('e2e-dev')).length > 0);
-    await crash();
-    await up();
+    await rookery.end();
+    await rookery.up();
     await waitFor('ready', 200_000, () => isReady('dev'), 1000);
     const secret = await root.get<{ data: { config: string } }>('secret', 'e2e-dev-config');
-    const file = join(home, 'e2e-dev.kubeconfig');
+    const file = join(rookery.home, 'e2e-dev.kubeconfig');
     writeFileSync(file, Buffer.from(secret.data.config, 'base64'), { mode: 0o600 });
     const cluster = new Kubectl(file);
     await cluster.untilReady(1);
@@ -162,12 +143,12 @@ describe('KINDCluster', () => {
   });
 
   test('the command line makes one with a Cluster over it, and removes it', async () => {
-    const created = await rookery('cluster', 'create', 'e2e-cli', '--provisioner', 'kind', '--nodes', '1');
+    const created = await rookery.run('cluster', 'create', 'e2e-cli', '--provisioner', 'kind', '--nodes', '1');
     expect(created).toMatchObject({ code: 0, stdout: expect.stringContaining('e2e-cli is ready') });
-    const path = (await rookery('cluster', 'kubeconfig', 'e2e-cli', '--path')).stdout.trim();
+    const path = (await rookery.run('cluster', 'kubeconfig', 'e2e-cli', '--path')).stdout.trim();
     await new Kubectl(path).untilReady(1);
-    expect((await rookery('cluster', 'list')).stdout).toMatch(/e2e-cli +Ready +KINDCluster/);
-    const refused = await rookery(
+    expect((await rookery.run('cluster', 'list')).stdout).toMatch(/e2e-cli +Ready +kind +container/);
+    const refused = await rookery.run(
       'cluster',
       'create',
       'e2e-old',
@@ -177,13 +158,13 @@ describe('KINDCluster', () => {
       '1.13',
     );
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('1.13 cannot be had') });
-    expect(await rookery('cluster', 'delete', 'e2e-cli', 'e2e-old')).toMatchObject({ code: 0 });
+    expect(await rookery.run('cluster', 'delete', 'e2e-cli', 'e2e-old')).toMatchObject({ code: 0 });
     expect(await left(docker, 'e2e-', isShared)).toEqual([]);
-    expect(readdirSync(join(home, 'provisioners', 'kind'))).toEqual([]);
+    expect(readdirSync(join(rookery.home, 'provisioners', 'kind'))).toEqual([]);
   });
 
   test('the doctor finds that kind works here', async () => {
-    expect(await rookery('doctor', '--provisioner', 'kind')).toMatchObject({
+    expect(await rookery.run('doctor', '--provisioner', 'kind')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('kind: works here'),
     });
