@@ -31,9 +31,9 @@ it('names in its certificate what it is reached by', () => {
   expect(at(config({ expose }), 'controlPlane.proxy.extraSANs')).toEqual(['team.example', '192.0.2.1', 'b.example']);
 });
 
-it('sends no telemetry, and leaves no volume behind', () => {
+it('sends no telemetry, and keeps its data when its StatefulSet is deleted by hand', () => {
   expect(at(config(), 'telemetry.enabled')).toBe(false);
-  expect(at(config(), 'controlPlane.statefulSet.persistence.volumeClaim.retentionPolicy')).toBe('Delete');
+  expect(at(config(), 'controlPlane.statefulSet.persistence.volumeClaim.retentionPolicy')).toBe('Retain');
 });
 
 it('merges values over what follows from the spec', () => {

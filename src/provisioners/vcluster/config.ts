@@ -119,8 +119,8 @@ function persistence({ persistence: wanted = {} }: VclusterSpec): JsonObject {
     volumeClaim: {
       enabled: wanted.enabled ?? true,
       accessModes: ['ReadWriteOnce'],
-      // A cluster made anew under the same name must not find the data of the old one.
-      retentionPolicy: 'Delete',
+      // A StatefulSet deleted by hand must not take the data with it; when the cluster is deleted, we delete the claim ourselves.
+      retentionPolicy: 'Retain',
       size: wanted.size ?? '5Gi',
       storageClass: wanted.storageClassName ?? '',
     },

@@ -70,9 +70,6 @@ export class ScriptedHost {
     }
     const claims = await this.#store.list(host.claims, { labelSelector: 'app=vcluster' });
     for (const claim of claims.items) {
-      const { namespace, name = '', labels = {} } = claim.metadata;
-      const set = items.find((s) => s.metadata.namespace === namespace && s.metadata.name === labels.release);
-      if (!set && name.startsWith('data-')) await this.#store.delete(host.claims, keyOf(claim)).catch(ignoreNotFound);
       if (claim.metadata.finalizers?.length) {
         const patch = { type: 'merge' as const, body: { metadata: { finalizers: null } } };
         await this.#store.patch(host.claims, keyOf(claim), patch).catch(ignoreNotFound);
