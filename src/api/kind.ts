@@ -55,9 +55,11 @@ export type ObjectOf<K extends KindDefinition> = KubeObject & {
   status?: z.output<K['status']>;
 };
 
-/** Attaches CEL rules to a schema. */
+/** Attaches CEL rules to a schema, beside those it has. */
 export function withRules<S extends z.ZodType>(schema: S, ...rules: Rule[]): S {
-  return schema.meta({ ...schema.meta(), 'x-kubernetes-validations': rules });
+  const meta = schema.meta();
+  const known = (meta?.['x-kubernetes-validations'] ?? []) as Rule[];
+  return schema.meta({ ...meta, 'x-kubernetes-validations': [...known, ...rules] });
 }
 
 /** A list whose entries are told apart by `keys`: patches and server-side apply merge it entry by entry. */
