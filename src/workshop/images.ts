@@ -29,14 +29,9 @@ export async function buildImage(
     await writeFile(join(context, 'Containerfile'), image.containerFile);
     const args = ['build', '--file', join(context, 'Containerfile'), '--tag', image.tag];
     args.push('--label', `${CONTENT_LABEL}=${image.contentHash}`, join(context, 'files'));
-    // BuildKit understands `COPY --chmod`; the older builder does not.
-    const env = { DOCKER_BUILDKIT: '1' };
-    const { code, stderr } = await processes.run('docker', args, {
-      env,
-      signal,
-      onOutput,
-      timeoutMs: BUILD_TIMEOUT_MS,
-    });
+    // Which builder it is, Docker decides: nothing here needs the newer one, and not every machine has it.
+    const options = { signal, onOutput, timeoutMs: BUILD_TIMEOUT_MS };
+    const { code, stderr } = await processes.run('docker', args, options);
     if (code !== 0) {
       const last = stderr.trim().split('\n').slice(-5).join('\n');
       throw new RookeryError('workshop.image', `the image ${image.tag} could not be made:\n${last}`, {

@@ -21,7 +21,12 @@ export async function limitGroups(id: string, limits: Limits = {}): Promise<stri
   try {
     return isUnified() ? await unified(id, cpu, memory) : await classic(id, cpu, memory);
   } catch (error) {
-    if (['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+    if (
+      ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EBUSY', 'EOPNOTSUPP'].includes(
+        (error as NodeJS.ErrnoException).code ?? '',
+      )
+    )
+      return [];
     throw error;
   }
 }
@@ -86,6 +91,7 @@ async function classic(id: string, cpu: number | undefined, memory: number | und
 }
 
 function kill(pid: number): void {
+  if (pid === 0) return; // Of a namespace that we do not see; to `kill` it would be ourselves.
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {

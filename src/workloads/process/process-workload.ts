@@ -2,13 +2,15 @@
  * Workspaces as plain shells on this machine: nothing has to be installed. Each has a folder: its home (kept over suspend and steps), its kubeconfig
  * and what was asked for. A shell exists only while somebody uses it; what matters is in the folder.
  */
-import { chmod, chown, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { RookeryError } from '../../errors.ts';
 import type { Availability, Removal } from '../../tools/outcomes.ts';
 import type { Processes } from '../../tools/processes.ts';
 import type {
   CommandResult,
+  StepFile,
   Terminal,
   TerminalSize,
   Workload,
@@ -17,7 +19,15 @@ import type {
   WorkspaceRef,
 } from '../workload.ts';
 import { isUnified, limitGroups, removeGroups } from './cgroup.ts';
-import { findIsolation, INSIDE_BIN, type Isolation, type SandboxCommand, sandboxed, userNumber } from './sandbox.ts';
+import {
+  findIsolation,
+  INSIDE,
+  INSIDE_BIN,
+  type Isolation,
+  type SandboxCommand,
+  sandboxed,
+  userNumber,
+} from './sandbox.ts';
 
 export interface ProcessWorkloadOptions {
   processes: Processes;
@@ -38,13 +48,21 @@ interface Note {
   step: string;
   env: Record<string, string>;
   limits?: WorkloadRequest['limits'];
+  /** Hash of the kubeconfig that was delivered. */
+  kubeconfig?: string;
 }
+
+/** Run by the student's own shell: what it finds in the way (links, say) leads no further than the student gets anyway. */
+const PUT = 'mkdir -p "$(dirname "$1")" && rm -f "$1" && cat > "$1" && chmod "$2" "$1"';
+const PUT_MS = 20_000;
 
 export class ProcessWorkload implements Workload {
   readonly name = 'process';
   readonly audience = 'external';
   readonly #options: ProcessWorkloadOptions;
   readonly #shells = new Map<string, Set<Terminal>>();
+  /** Suspended or removed: nothing starts in them, whoever asked before. */
+  readonly #stopped = new Set<string>();
   #isolation: Promise<Isolation> | undefined;
   #kubectl: Promise<string | undefined> | undefined;
 
@@ -64,27 +82,27 @@ export class ProcessWorkload implements Workload {
   }
 
   async ensure(request: WorkloadRequest, _signal?: AbortSignal): Promise<WorkloadState> {
-    const { id, name, step } = request;
-    const home = this.#path(id, 'home');
-    await mkdir(home, { recursive: true, mode: 0o700 });
-    if (!(await isThere(join(home, '.bashrc')))) await this.#put(home, '.bashrc', BASHRC, '0644');
-    const note: Note = { name, step: step.id, env: step.env ?? {}, limits: request.limits };
+    const { id, name, step, kubeconfig, limits } = request;
     const known = await this.#note(id);
-    // A step's files come once, when it begins: what the student made of them since is theirs.
-    if (known?.step !== step.id) {
-      for (const file of step.files ?? []) await this.#put(home, file.path, file.content, file.mode ?? '0644');
+    const digest = kubeconfig && createHash('sha256').update(kubeconfig).digest('hex');
+    const note: Note = { name, step: step.id, env: step.env ?? {}, limits, kubeconfig: digest ?? known?.kubeconfig };
+    // Everything comes once: what the student made of it since is theirs.
+    const files: StepFile[] = known?.step === step.id ? [] : [...(step.files ?? [])];
+    if (kubeconfig && known?.kubeconfig !== digest) {
+      files.push({ path: '.kube/config', content: kubeconfig, mode: '0600' });
     }
-    if (request.kubeconfig !== undefined) await this.#put(home, '.kube/config', request.kubeconfig, '0600');
-    await limitGroups(id, request.limits);
-    await this.#own(home, id);
-    if (JSON.stringify(known) !== JSON.stringify(note)) {
-      await writeFile(this.#path(id, 'workspace.json'), JSON.stringify(note), { mode: 0o600 });
-    }
+    this.#stopped.delete(id);
+    if (known) for (const file of files) await this.#put(id, file);
+    else await this.#furnish(id, [{ path: '.bashrc', content: BASHRC }, ...files]);
+    await limitGroups(id, limits);
+    if (JSON.stringify(known) !== JSON.stringify(note)) await this.#remember(id, note);
     return { phase: 'ready', reason: 'Ready', message: '' };
   }
 
   async suspend({ id }: WorkspaceRef): Promise<void> {
+    this.#stopped.add(id);
     for (const shell of this.#shells.get(id) ?? []) shell.close();
+    this.#shells.delete(id);
     await removeGroups(id);
   }
 
@@ -104,11 +122,12 @@ export class ProcessWorkload implements Workload {
   }
 
   async terminal(ref: WorkspaceRef, { columns, rows }: TerminalSize): Promise<Terminal> {
-    const { program, args, home, env } = await this.#inside(ref.id, [
-      (await isThere('/bin/bash')) ? '/bin/bash' : '/bin/sh',
-    ]);
+    const shell = (await isThere('/bin/bash')) ? '/bin/bash' : '/bin/sh';
+    const { program, args } = await this.#inside(ref.id, [shell]);
     const { spawn } = await import('node-pty');
-    const pty = spawn(program, args, { name: 'xterm-256color', cols: columns, rows, cwd: home.outside, env });
+    this.#refuseStopped(ref.id);
+    const env = { PATH: this.#options.processes.env.PATH ?? '' };
+    const pty = spawn(program, args, { name: 'xterm-256color', cols: columns, rows, env });
     const shells = this.#shells.get(ref.id) ?? new Set();
     this.#shells.set(ref.id, shells);
     let isOver = false;
@@ -132,49 +151,66 @@ export class ProcessWorkload implements Workload {
     command: string,
     { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<CommandResult> {
-    const { program, args, env } = await this.#inside(ref.id, ['/bin/sh', '-c', command]);
-    const limited = ['-i', ...Object.entries(env).map(([key, value]) => `${key}=${value}`), program, ...args];
-    return await this.#options.processes.run('env', limited, { timeoutMs, signal });
+    const { program, args } = await this.#inside(ref.id, ['/bin/sh', '-c', command]);
+    this.#refuseStopped(ref.id);
+    return await this.#options.processes.run(program, args, { timeoutMs, signal });
   }
 
-  async #inside(id: string, command: string[]) {
+  async #inside(id: string, command: string[]): Promise<SandboxCommand> {
     const note = await this.#note(id);
-    if (!note) {
-      throw new RookeryError('workspace.not-running', 'the workspace has not been set up', { class: 'retryable' });
-    }
+    if (!note) throw notRunning('has not been set up');
     this.#isolation ??= findIsolation(this.#options.processes);
     this.#kubectl ??= findKubectl(this.#options.processes.env.PATH);
     const [isolation, kubectl] = await Promise.all([this.#isolation, this.#kubectl]);
-    const outside = this.#path(id, 'home');
+    this.#refuseStopped(id);
     const cgroups = await limitGroups(id, note.limits);
-    const sandbox = sandboxed({
-      isolation,
-      home: outside,
-      hidden: this.#options.hidden,
-      kubectl,
-      cgroups,
-      uid: userNumber(id),
-      command,
-    });
-    return { ...sandbox, home: { inside: sandbox.home, outside }, env: environment(note, sandbox, isolation, kubectl) };
+    if (this.#stopped.has(id)) await removeGroups(id);
+    const home = this.#path(id, 'home');
+    const env = environment(note, isolation === 'none' ? home : INSIDE, isolation, kubectl);
+    const { hidden } = this.#options;
+    return sandboxed({ isolation, home, hidden, kubectl, cgroups, uid: userNumber(id), env, command });
   }
 
-  async #put(home: string, path: string, content: string, mode: string): Promise<void> {
-    const file = join(home, path);
-    await refuseLinks(home, path);
-    await mkdir(dirname(file), { recursive: true, mode: 0o755 });
-    await writeFile(file, content, { mode: Number.parseInt(mode, 8) });
-    await chmod(file, Number.parseInt(mode, 8));
+  #refuseStopped(id: string): void {
+    if (this.#stopped.has(id)) throw notRunning('is stopped');
   }
 
-  /** As root the shell runs under a number of its own, which must own its home. */
-  async #own(folder: string, id: string): Promise<void> {
-    if (process.getuid?.() !== 0) return;
-    const uid = userNumber(id);
-    const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-    for (const path of [folder, ...entries.filter((e) => !e.isSymbolicLink()).map((e) => join(e.parentPath, e.name))]) {
-      if ((await lstat(path)).uid !== uid) await chown(path, uid, uid);
+  /** A home that nobody has been in yet: nothing in it can lead elsewhere. */
+  async #furnish(id: string, files: readonly StepFile[]): Promise<void> {
+    const home = this.#path(id, 'home');
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    for (const { path, content, mode = '0644' } of files) {
+      const file = join(home, path);
+      await mkdir(dirname(file), { recursive: true, mode: 0o755 });
+      await writeFile(file, content);
+      await chmod(file, Number.parseInt(mode, 8));
     }
+    if (process.getuid?.() !== 0) return;
+    // As root, shells run under a number of their own, which must own its home.
+    const uid = userNumber(id);
+    const entries = await readdir(home, { withFileTypes: true, recursive: true });
+    for (const path of [home, ...entries.map((entry) => join(entry.parentPath, entry.name))]) {
+      await lchown(path, uid, uid);
+    }
+  }
+
+  async #put(id: string, { path, content, mode = '0644' }: StepFile): Promise<void> {
+    const { program, args } = await this.#inside(id, ['/bin/sh', '-c', PUT, 'put', path, mode]);
+    const options = { input: content, timeoutMs: PUT_MS };
+    const { code, stderr } = await this.#options.processes.run(program, args, options);
+    if (code === 0) return;
+    const message = `~/${path} cannot be written in the workspace: ${stderr.trim()}`;
+    throw new RookeryError('workspace.file', message, {
+      class: 'retryable',
+      hint: 'make room for it in the home folder; tried again every 15 s',
+    });
+  }
+
+  /** Whole or not at all, whenever we are killed. */
+  async #remember(id: string, note: Note): Promise<void> {
+    const file = this.#path(id, 'workspace.json');
+    await writeFile(`${file}.new`, JSON.stringify(note), { mode: 0o600 });
+    await rename(`${file}.new`, file);
   }
 
   async #note(id: string): Promise<Note | undefined> {
@@ -193,11 +229,11 @@ export class ProcessWorkload implements Workload {
 
 function environment(
   note: Note,
-  { home }: SandboxCommand,
+  home: string,
   isolation: Isolation,
   kubectl: string | undefined,
 ): Record<string, string> {
-  const tools = isolation === 'none' ? kubectl && dirname(kubectl) : kubectl && INSIDE_BIN;
+  const tools = kubectl && (isolation === 'none' ? dirname(kubectl) : INSIDE_BIN);
   return {
     HOME: home,
     KUBECONFIG: `${home}/.kube/config`,
@@ -210,14 +246,8 @@ function environment(
   };
 }
 
-/** A student may replace folders of the home by links; as root we must not follow them out of it. */
-async function refuseLinks(home: string, path: string): Promise<void> {
-  let current = home;
-  for (const part of path.split('/')) {
-    current = join(current, part);
-    const state = await lstat(current).catch(() => undefined);
-    if (state?.isSymbolicLink()) await rm(current);
-  }
+function notRunning(what: string): RookeryError {
+  return new RookeryError('workspace.not-running', `the workspace ${what}`, { class: 'retryable' });
 }
 
 async function isThere(path: string): Promise<boolean> {
@@ -230,7 +260,7 @@ async function isThere(path: string): Promise<boolean> {
 async function findKubectl(path = ''): Promise<string | undefined> {
   for (const folder of path.split(delimiter).filter(Boolean)) {
     const file = join(folder, 'kubectl');
-    if (await isThere(file)) return file;
+    if (await isThere(file)) return await realpath(file);
   }
   return undefined;
 }

@@ -3,7 +3,6 @@
  * in namespaces of its own (as root, under a user number of its own; otherwise in a user namespace); other homes and Rookery's own folder are hidden.
  */
 import { createHash } from 'node:crypto';
-import { dirname } from 'node:path';
 import type { Processes } from '../../tools/processes.ts';
 
 export type Isolation = 'root' | 'user' | 'none';
@@ -18,21 +17,27 @@ export interface SandboxRequest {
   /** Folders whose `cgroup.procs` the shell joins. */
   cgroups?: readonly string[];
   uid: number;
+  /** What the command gets. What prepares its place runs before, as root, and gets none of it: a PATH may lead into the student's home. */
+  env: Readonly<Record<string, string>>;
   command: readonly string[];
 }
 
 export interface SandboxCommand {
   program: string;
   args: string[];
-  /** What the shell sees as its home folder. */
-  home: string;
 }
 
-const INSIDE = '/home/student';
+/** What a shell sees as its home folder, and where it finds kubectl. */
+export const INSIDE = '/home/student';
+export const INSIDE_BIN = '/home/bin';
+/** Where everybody may write: each workspace has its own. */
+const COMMON = ['/tmp', '/var/tmp', '/dev/shm', '/run/lock'];
+/** Whoever may use it is root. */
+const DOCKER_SOCKET = '/run/docker.sock';
 
-/** Above the numbers that systems hand out to people and services. */
+/** Above the numbers that systems hand out to people, services and containers; so many that two workspaces hardly ever share one. */
 export function userNumber(id: string): number {
-  return 200_000 + (createHash('sha256').update(id).digest().readUInt32BE(0) % 1_000_000);
+  return 1_900_000_000 + (createHash('sha256').update(id).digest().readUInt32BE(0) % 200_000_000);
 }
 
 export async function findIsolation(processes: Processes, signal?: AbortSignal): Promise<Isolation> {
@@ -50,50 +55,63 @@ export async function findIsolation(processes: Processes, signal?: AbortSignal):
 }
 
 export function sandboxed(request: SandboxRequest): SandboxCommand {
-  const { isolation, home, uid, command } = request;
+  const { isolation, home, uid, kubectl } = request;
   const join = (request.cgroups ?? []).map((folder) => `echo $$ > ${quote(`${folder}/cgroup.procs`)}`);
-  if (isolation === 'none') return { program: '/bin/sh', args: script([...join, run(command)]), home };
-  const drop =
-    isolation === 'root'
-      ? ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all']
-      : ['setpriv', '--no-new-privs'];
+  const env = Object.entries(request.env).map(([key, value]) => `${key}=${value}`);
+  const command = ['env', '-i', ...env, ...request.command];
+  if (isolation === 'none') {
+    return { program: '/bin/sh', args: script([...join, `cd ${quote(home)}`, `exec ${words(command)}`]) };
+  }
+  // Without capabilities, or somebody who is root in a user namespace takes the covers off again.
+  const drop = ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
+  if (isolation === 'root') drop.push(`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups');
   const setup = [
     ...join,
     'mount --make-rprivate /',
     // Taken before the folders they are in are hidden.
     'mount -t tmpfs -o mode=755 tmpfs /mnt',
-    'mkdir -p /mnt/student /mnt/bin',
+    'mkdir /mnt/student',
     `mount --bind ${quote(home)} /mnt/student`,
-    ...(request.kubectl ? [`mount --bind ${quote(dirname(request.kubectl))} /mnt/bin`] : []),
-    ...hide(request.hidden),
+    ...(kubectl ? ['touch /mnt/kubectl', `mount --bind ${quote(kubectl)} /mnt/kubectl`] : []),
+    ...request.hidden.map((folder) => cover(folder, '700')),
     'mount -t tmpfs -o mode=755 tmpfs /home',
-    `mkdir -p ${INSIDE} /home/bin`,
+    `mkdir -p ${INSIDE} ${INSIDE_BIN}`,
     `mount --bind /mnt/student ${INSIDE}`,
-    ...(request.kubectl ? ['mount --bind /mnt/bin /home/bin'] : []),
+    ...(kubectl ? offer('/mnt/kubectl', `${INSIDE_BIN}/kubectl`) : []),
     'umount -R /mnt',
-    'mount -t tmpfs -o mode=1777 tmpfs /tmp',
+    ...COMMON.map((folder) => cover(folder, '1777')),
+    `[ ! -e ${DOCKER_SOCKET} ] || mount --bind /dev/null ${DOCKER_SOCKET}`,
+    // Terminals of other shells of the same user.
+    ...(isolation === 'user' ? ['mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts'] : []),
     'mount -t proc proc /proc',
     `cd ${INSIDE}`,
-    run([...drop, ...command]),
+    // Not exec: this shell stays as the first process, which dies with its parent; one that changed its user would not.
+    words([...drop, ...command]),
   ];
   const namespaces = ['--mount', '--pid', '--ipc', '--fork', '--kill-child'];
   const user = isolation === 'user' ? ['--user', '--map-root-user'] : [];
-  return { program: 'unshare', args: [...user, ...namespaces, '--', '/bin/sh', ...script(setup)], home: INSIDE };
+  return { program: 'unshare', args: [...user, ...namespaces, '--', '/bin/sh', ...script(setup)] };
 }
 
-/** Where kubectl is found inside. */
-export const INSIDE_BIN = '/home/bin';
+function cover(folder: string, mode: string): string {
+  return `[ ! -d ${quote(folder)} ] || mount -t tmpfs -o mode=${mode},size=512m tmpfs ${quote(folder)}`;
+}
 
-function hide(folders: readonly string[]): string[] {
-  return folders.map((folder) => `[ ! -d ${quote(folder)} ] || mount -t tmpfs -o mode=700 tmpfs ${quote(folder)}`);
+/** To be run, not to be changed; where that cannot be had it is not offered. */
+function offer(source: string, target: string): string[] {
+  return [
+    `touch ${target}`,
+    `mount --bind ${source} ${target}`,
+    `mount -o remount,bind,ro ${target} || umount ${target}`,
+  ];
 }
 
 function script(lines: string[]): string[] {
   return ['-c', ['set -e', ...lines].join('\n'), 'workspace'];
 }
 
-function run(command: readonly string[]): string {
-  return `exec ${command.map(quote).join(' ')}`;
+function words(command: readonly string[]): string {
+  return command.map(quote).join(' ');
 }
 
 function quote(text: string): string {

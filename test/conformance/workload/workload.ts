@@ -130,6 +130,42 @@ export function workloadConformance(title: string, make: () => Promise<WorkloadU
       expect(await world.leftovers()).toEqual([]);
     });
 
+    it('keeps apart what they write where everybody may write', LONG, async () => {
+      const [one, two] = [request('near'), request('far')];
+      const workload = await ready(one);
+      await ready(two, workload);
+      const places = '/tmp /var/tmp /dev/shm /run/lock';
+      await say(workload, one, `for d in ${places}; do echo x > $d/conformance-left 2>/dev/null; done; true`);
+      const { stdout } = await say(workload, two, `for d in ${places}; do ls $d/conformance-left; done 2>/dev/null`);
+      expect(stdout).toBe('');
+      await gone(one);
+      await gone(two);
+    });
+
+    it('leaves a kubeconfig alone until there is another', LONG, async () => {
+      const wanted = request('edited');
+      const workload = await ready(wanted);
+      await say(workload, wanted, 'echo "# mine" >> "$KUBECONFIG"');
+      await ready(wanted, workload);
+      expect(await say(workload, wanted, 'cat "$KUBECONFIG"')).toMatchObject({ stdout: '# of edited\n# mine\n' });
+      const other = { ...wanted, kubeconfig: '# another\n' };
+      await ready(other, workload);
+      expect(await say(workload, other, 'cat "$KUBECONFIG"')).toMatchObject({ stdout: '# another\n' });
+      await gone(wanted);
+      expect(await world.leftovers()).toEqual([]);
+    });
+
+    it('starts no shell in a workspace that is suspended while it is asked for', LONG, async () => {
+      const wanted = request('late');
+      const workload = await ready(wanted);
+      const asked = workload.terminal(wanted, { columns: 80, rows: 24 }).then(watch, () => undefined);
+      await workload.suspend(wanted);
+      const screen = await asked;
+      if (screen) await expect.poll(screen.ended, { timeout: 20_000 }).toBe(true);
+      await gone(wanted);
+      expect(await world.leftovers()).toEqual([]);
+    });
+
     it('holds limits where it can', LONG, async ({ skip }) => {
       if (!world.limits) skip('limits are not enforced here');
       const wanted = request('small', { limits: { memory: '64Mi', cpu: '500m' } });
