@@ -53,7 +53,10 @@ export async function linkTo(
   const has = (seen: KubeObject | undefined) => Boolean(seen?.status?.accessEndpoints?.webTerminal);
   const ready = await waitFor(store, workspaceInstances, key, has, { timeoutMs: WAIT_MS, what: 'its terminal' });
   const links = await WorkspaceLinks.open(home.linkKey, systemClock, systemRandom);
-  const token = links.sign({ namespace: key.namespace as string, name: key.name, role }, ttlMs);
+  const token = links.sign(
+    { namespace: key.namespace as string, name: key.name, uid: instance.metadata.uid as string, role },
+    ttlMs,
+  );
   return `${new URL('/open', ready?.status?.accessEndpoints?.webTerminal)}?link=${token}`;
 }
 

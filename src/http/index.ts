@@ -1,4 +1,5 @@
 /** Serves the terminals and pages of workspaces. */
+import { existsSync } from 'node:fs';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Home } from '../embedded/home.ts';
 import type { Terminals, WorkspaceHost } from '../embedded/workspace-host.ts';
@@ -25,7 +26,9 @@ export async function serveWorkspaces(options: ServeWorkspacesOptions): Promise<
   const links = await WorkspaceLinks.open(home.linkKey, clock, random);
   const access = new WorkspaceAccess(store, clock, (name) => host.workload(name));
   const sessions = new TerminalSessions({ clock });
-  const assets = new URL('./page/', import.meta.url);
+  const beside = new URL('./page/', import.meta.url);
+  // Run from source, the page is where the build put it.
+  const assets = existsSync(beside) ? beside : new URL('../../dist/http/page/', import.meta.url);
   const parts = { links, access, sessions, assets, host: address, clock, log };
   const server = await WorkspaceServer.start({ ...parts, port }).catch((error: NodeJS.ErrnoException) => {
     // The page is not worth a control plane that does not start: any free port does.

@@ -3,13 +3,15 @@ import type { KubeObject } from '../api/object.ts';
 import { workspaceInstances, workspaceTemplates } from '../api/resources.ts';
 import { type Clock, rfc3339 } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
-import { getCondition, ignoreNotFound, type ObjectStore } from '../kube/index.ts';
+import { getCondition, ignoreNotFound, isConflict, type ObjectStore, PatchHelper } from '../kube/index.ts';
 import { type CheckResult, runChecks, type StepCheck } from '../workloads/checks.ts';
 import type { Workload, WorkspaceRef } from '../workloads/workload.ts';
 
 export interface WorkspaceKey {
   namespace: string;
   name: string;
+  /** Where it is given, a workspace made anew under the same name does not count. */
+  uid?: string;
 }
 
 export interface WorkspaceView {
@@ -44,12 +46,14 @@ interface HistoryEntry {
 }
 
 const ACTIVITY_MS = 60_000;
+const CONFLICT_RETRIES = 5;
 
 export class WorkspaceAccess {
   readonly #store: ObjectStore;
   readonly #clock: Clock;
   readonly #workload: (name: string) => Workload | undefined;
   readonly #seen = new Map<string, number>();
+  readonly #checking = new Map<string, Promise<CheckResult[]>>();
 
   constructor(store: ObjectStore, clock: Clock, workload: (name: string) => Workload | undefined) {
     this.#store = store;
@@ -88,21 +92,45 @@ export class WorkspaceAccess {
       throw new RookeryError('workspace.step', `there is no step ${JSON.stringify(step)}`, { class: 'user' });
     }
     const body = { spec: { currentStep: step } };
-    await this.#store.patch(workspaceInstances, key, { type: 'merge', body });
+    const { namespace, name } = key;
+    await this.#store.patch(workspaceInstances, { namespace, name }, { type: 'merge', body });
   }
 
-  async check(key: WorkspaceKey, signal?: AbortSignal): Promise<CheckResult[]> {
+  /** Asked for again while they run, they are not run again. */
+  async check(key: WorkspaceKey): Promise<CheckResult[]> {
+    const id = idOf(key);
+    const going = this.#checking.get(id) ?? this.#check(key).finally(() => this.#checking.delete(id));
+    this.#checking.set(id, going);
+    return await going;
+  }
+
+  async #check(key: WorkspaceKey): Promise<CheckResult[]> {
     const { instance, step } = await this.#find(key);
     const { workload, ref } = this.#shell(instance);
-    const results = await runChecks(workload, ref, step?.checks ?? [], signal);
+    const results = await runChecks(workload, ref, step?.checks ?? []);
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await this.#record(key, instance.status?.currentStep, results);
+        return results;
+      } catch (error) {
+        if (!isConflict(error) || attempt >= CONFLICT_RETRIES) throw error;
+      }
+    }
+  }
+
+  /** Checks take a while: a workspace that has gone to another step meanwhile does not get their results. */
+  async #record(key: WorkspaceKey, step: string | undefined, results: CheckResult[]): Promise<void> {
+    const { instance } = await this.#find(key);
+    const helper = new PatchHelper(this.#store, workspaceInstances, instance);
+    const draft = helper.draft();
+    if (draft.status?.currentStep !== step) return;
     const checkedAt = rfc3339(this.#clock.now());
     const result = results.every(({ passed }) => passed) ? 'Passed' : 'Failed';
-    const history: HistoryEntry[] = instance.status?.stepHistory ?? [];
+    const history: HistoryEntry[] = draft.status?.stepHistory ?? [];
     const stepHistory = history.map((entry, index) => (index === history.length - 1 ? { ...entry, result } : entry));
     const checks = results.map((each) => ({ ...each, checkedAt }));
-    const body = { status: { checks, stepHistory, lastActivityAt: checkedAt } };
-    await this.#store.patch(workspaceInstances, key, { type: 'merge', body }, { subresource: 'status' });
-    return results;
+    draft.status = { ...draft.status, checks, stepHistory, lastActivityAt: checkedAt };
+    await helper.patch(draft);
   }
 
   /** Where its shell runs; throws while it does not run. */
@@ -110,15 +138,25 @@ export class WorkspaceAccess {
     return this.#shell((await this.#find(key)).instance);
   }
 
-  /** Somebody is there: written at most once a minute, or at once when that wakes it. */
-  async touch(key: WorkspaceKey, isWaking = false): Promise<void> {
-    const id = `${key.namespace}/${key.name}`;
+  /** Somebody is there: written at most once a minute. */
+  async touch(key: WorkspaceKey): Promise<void> {
+    if (this.#clock.now() - (this.#seen.get(idOf(key)) ?? 0) >= ACTIVITY_MS) await this.#write(key);
+  }
+
+  /** Somebody came to a workspace that is suspended because nobody used it. */
+  async wake(key: WorkspaceKey): Promise<void> {
+    const { instance } = await this.#find(key);
+    const isIdle = instance.status?.phase === 'Suspended' && getCondition(instance, 'Ready')?.reason === 'Idle';
+    if (isIdle) await this.#write(key);
+  }
+
+  async #write(key: WorkspaceKey): Promise<void> {
     const now = this.#clock.now();
-    if (!isWaking && now - (this.#seen.get(id) ?? 0) < ACTIVITY_MS) return;
-    this.#seen.set(id, now);
+    this.#seen.set(idOf(key), now);
+    const { namespace, name } = key;
     const body = { status: { lastActivityAt: rfc3339(now) } };
     await this.#store
-      .patch(workspaceInstances, key, { type: 'merge', body }, { subresource: 'status' })
+      .patch(workspaceInstances, { namespace, name }, { type: 'merge', body }, { subresource: 'status' })
       .catch(ignoreNotFound);
   }
 
@@ -132,8 +170,9 @@ export class WorkspaceAccess {
   }
 
   async #find(key: WorkspaceKey) {
-    const instance = await this.#store.get(workspaceInstances, key).catch(ignoreNotFound);
-    if (!instance) {
+    const { namespace, name: own } = key;
+    const instance = await this.#store.get(workspaceInstances, { namespace, name: own }).catch(ignoreNotFound);
+    if (!instance || (key.uid !== undefined && key.uid !== instance.metadata.uid)) {
       throw new RookeryError('workspace.missing', `there is no workspace ${key.name}`, { class: 'user' });
     }
     const name = instance.spec?.templateRef?.name as string;
@@ -142,4 +181,8 @@ export class WorkspaceAccess {
     const current = instance.status?.currentStep ?? instance.spec?.currentStep ?? steps[0]?.id;
     return { instance, template, steps, step: steps.find(({ id }) => id === current) };
   }
+}
+
+function idOf({ namespace, name }: WorkspaceKey): string {
+  return `${namespace}/${name}`;
 }

@@ -8,6 +8,8 @@ import { signToken, verifyToken } from '../vault/signed-token.ts';
 export interface Pass {
   namespace: string;
   name: string;
+  /** A workspace made anew under the same name is another one: the link does not open it. */
+  uid: string;
   /** `viewer`: sees the screen, types nothing. */
   role: 'student' | 'viewer';
   /** Milliseconds since the epoch. */

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { extname } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
@@ -27,6 +27,8 @@ export interface WorkspaceServerOptions {
 }
 
 const BODY_MAX = 64 * 1024;
+const KEEP_ALIVE_MS = 60_000;
+const STATUS: Record<string, number> = { 'workspace.missing': 404, 'http.too-large': 413 };
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -50,13 +52,18 @@ export class WorkspaceServer {
       this.#answer(request, response).catch((error) => this.#fail(response, error));
     });
     this.#server.on('upgrade', (request, socket, head) => {
-      const found = this.#passOf(request);
-      if (!found || !isSameOrigin(request) || !/^\/w\/[^/]+\/[^/]+\/terminal(\?|$)/.test(request.url ?? '')) {
+      // Nobody else listens from here on, and an error that nobody hears ends the whole process.
+      socket.on('error', () => socket.destroy());
+      const place = placeOf(request);
+      const pass = place && this.#passOf(request, place);
+      if (!pass || place.rest !== 'terminal' || !isSameOrigin(request)) {
         socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
         return;
       }
-      const { access, sessions, log } = options;
-      serveTerminal({ request, socket, head, pass: found, access, sessions, log });
+      // Who was cut off without a word is noticed.
+      (socket as Socket).setKeepAlive(true, KEEP_ALIVE_MS);
+      const { access, sessions, clock, log } = options;
+      serveTerminal({ request, socket, head, pass, access, sessions, clock, log });
     });
   }
 
@@ -79,10 +86,6 @@ export class WorkspaceServer {
     return `${this.url}/w/${namespace}/${name}/`;
   }
 
-  linkTo(pass: Omit<Pass, 'expiresAt'>, ttlMs: number): string {
-    return `${this.url}/open?link=${this.#options.links.sign(pass, ttlMs)}`;
-  }
-
   async close(): Promise<void> {
     this.#options.sessions.close();
     this.#server.closeAllConnections();
@@ -90,35 +93,40 @@ export class WorkspaceServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://here');
+    const url = urlOf(request);
+    if (!url) return send(response, 400, 'text/plain', 'this is no address of a page\n');
     if (url.pathname === '/healthz') return send(response, 200, 'text/plain', 'ok\n');
     if (url.pathname === '/open') return this.#open(url, response);
     const asset = /^\/assets\/([a-z0-9.-]+)$/.exec(url.pathname)?.[1];
     if (asset) return await this.#asset(response, asset);
-    const [, namespace, name, rest] = /^\/w\/([^/]+)\/([^/]+)\/(.*)$/.exec(url.pathname) ?? [];
-    if (!namespace || !name) return send(response, 404, 'text/plain', 'there is no such page\n');
-    const pass = this.#passOf(request);
+    const place = placeOf(request);
+    if (!place) return send(response, 404, 'text/plain', 'there is no such page\n');
+    const pass = this.#passOf(request, place);
     if (!pass) {
       const text = 'this page needs its link: ask for one with `rookery workspace open`\n';
       return send(response, 403, 'text/plain', text);
     }
-    await this.#workspace(request, response, pass, rest ?? '');
+    await this.#workspace(request, response, pass, place.rest);
   }
 
   async #workspace(request: IncomingMessage, response: ServerResponse, pass: Pass, rest: string): Promise<void> {
     const { access } = this.#options;
     const method = `${request.method} ${rest}`;
-    if (method === 'GET ') return await this.#asset(response, 'index.html');
-    if (method === 'GET state') {
-      const view = await access.view(pass);
-      if (view.phase === 'Suspended' && pass.role === 'student') await access.touch(pass, true);
-      return json(response, 200, { ...view, role: pass.role });
+    if (method === 'GET ') {
+      // Coming here is use; a page that is left open is not.
+      if (pass.role === 'student') await access.wake(pass);
+      return await this.#asset(response, 'index.html');
     }
+    if (method === 'GET state') return json(response, 200, { ...(await access.view(pass)), role: pass.role });
     if (!isSameOrigin(request)) return json(response, 403, { message: 'requests of other sites are refused' });
     if (pass.role !== 'student') return json(response, 403, { message: 'this link is for looking only' });
     if (method === 'POST step') {
-      const { step } = (await body(request)) as { step?: unknown };
-      await access.goTo(pass, String(step));
+      const wanted = (await body(request)) as { step?: unknown } | null;
+      await access.goTo(pass, String(wanted?.step));
+      return json(response, 202, {});
+    }
+    if (method === 'POST wake') {
+      await access.wake(pass);
       return json(response, 202, {});
     }
     if (method === 'POST check') return json(response, 200, { checks: await access.check(pass) });
@@ -141,9 +149,8 @@ export class WorkspaceServer {
   }
 
   /** The pass of the workspace that the request is for; cookies of others do not count. */
-  #passOf(request: IncomingMessage): Pass | undefined {
-    const [, namespace, name] = /^\/w\/([^/]+)\/([^/]+)\//.exec(request.url ?? '') ?? [];
-    const token = /(?:^|;\s*)pass=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
+  #passOf({ headers }: IncomingMessage, { namespace, name }: Place): Pass | undefined {
+    const token = /(?:^|;\s*)pass=([^;]+)/.exec(headers.cookie ?? '')?.[1];
     const pass = token ? this.#options.links.verify(token) : undefined;
     return pass && pass.namespace === namespace && pass.name === name ? pass : undefined;
   }
@@ -161,12 +168,30 @@ export class WorkspaceServer {
   #fail(response: ServerResponse, error: unknown): void {
     if (response.headersSent) return void response.end();
     if (error instanceof RookeryError) {
-      const code = error.code === 'workspace.missing' ? 404 : error.class === 'user' ? 400 : 503;
+      const code = STATUS[error.code] ?? (error.class === 'user' ? 400 : 503);
+      // What is left of a request that was refused half-way is not read.
+      if (code === 413) response.setHeader('connection', 'close');
       return json(response, code, { message: error.message });
     }
     this.#options.log.error('a page failed', { error: String(error) });
     json(response, 500, { message: 'something went wrong here; the log says what' });
   }
+}
+
+interface Place {
+  namespace: string;
+  name: string;
+  /** What is asked for below the workspace. */
+  rest: string;
+}
+
+function placeOf(request: IncomingMessage): Place | undefined {
+  const [, namespace, name, rest = ''] = /^\/w\/([^/]+)\/([^/]+)\/(.*)$/.exec(urlOf(request)?.pathname ?? '') ?? [];
+  return namespace && name ? { namespace, name, rest } : undefined;
+}
+
+function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
+  return URL.canParse(url, 'http://here') ? new URL(url, 'http://here') : undefined;
 }
 
 /** Browsers name the site that a request or a socket comes from; programs that name none are no danger to a cookie. */
@@ -182,9 +207,9 @@ function isSameOrigin({ headers }: IncomingMessage): boolean {
 async function body(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > BODY_MAX) throw new RookeryError('http.body', 'the request is too large', { class: 'user' });
+    if (size > BODY_MAX) throw new RookeryError('http.too-large', 'the request is too large', { class: 'user' });
     chunks.push(chunk);
   }
   try {

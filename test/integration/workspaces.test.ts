@@ -1,6 +1,7 @@
 /** Workspaces on the embedded control plane: objects as people write them, shells that run, pages that only their owner opens. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,7 +62,11 @@ const change = (name: string, spec: object) =>
 
 const cookieOf = async (name: string, role: 'student' | 'viewer' = 'student'): Promise<string> => {
   const links = await WorkspaceLinks.open(plane.home.linkKey, systemClock, systemRandom);
-  return `pass=${links.sign({ ...key(name), role }, 60_000)}`;
+  return `pass=${links.sign({ ...(await identity(name)), role }, 60_000)}`;
+};
+const identity = async (name: string) => {
+  const { metadata } = await plane.store.get(workspaceInstances, key(name));
+  return { ...key(name), uid: metadata.uid as string };
 };
 const pathOf = (name: string, rest = '') => `/w/${key(name).namespace}/${name}/${rest}`;
 interface Answer {
@@ -69,7 +74,7 @@ interface Answer {
   text: string;
   headers: Record<string, unknown>;
 }
-const ask = (path: string, options: { method?: string; headers?: Record<string, string>; body?: object } = {}) =>
+const ask = (path: string, options: { method?: string; headers?: Record<string, string>; body?: unknown } = {}) =>
   new Promise<Answer>((resolve, reject) => {
     const { method = 'GET', headers, body } = options;
     const call = request(new URL(path, base), { method, headers }, (response) => {
@@ -79,7 +84,7 @@ const ask = (path: string, options: { method?: string; headers?: Record<string, 
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text, headers: response.headers }));
     });
-    call.on('error', reject).end(body ? JSON.stringify(body) : undefined);
+    call.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
   });
 
 interface Seen {
@@ -120,14 +125,14 @@ it('a workspace has a shell, a cluster of its own and a step', async () => {
 describe('the page', () => {
   it('opens by a signed link and by nothing else', async () => {
     const links = await WorkspaceLinks.open(plane.home.linkKey, systemClock, systemRandom);
-    const opened = await ask(`/open?link=${links.sign({ ...key('ada'), role: 'student' }, 60_000)}`);
+    const opened = await ask(`/open?link=${links.sign({ ...(await identity('ada')), role: 'student' }, 60_000)}`);
     expect(opened.status).toBe(200);
     expect(String(opened.headers['set-cookie'])).toMatch(/HttpOnly; SameSite=Strict/);
     const cookie = await cookieOf('ada');
     expect((await ask(pathOf('ada', 'state'), { headers: { cookie } })).status).toBe(200);
     await make('eve');
     await running('eve');
-    const late = links.sign({ ...key('ada'), role: 'student' }, -1);
+    const late = links.sign({ ...(await identity('ada')), role: 'student' }, -1);
     const forged = `${cookie.slice(0, -3)}abc`;
     for (const wrong of ['', await cookieOf('eve'), `pass=${late}`, forged, 'pass=x.y', 'pass=...']) {
       const { status } = await ask(pathOf('ada', 'state'), { headers: { cookie: wrong } });
@@ -148,6 +153,55 @@ describe('the page', () => {
     expect((await ask(pathOf('ada', 'state'), { headers: viewer })).status).toBe(200);
     const go = { method: 'POST', headers: viewer, body: { step: '2-deploy' } };
     expect((await ask(pathOf('ada', 'step'), go)).status).toBe(403);
+  });
+
+  it('answers what no browser sends, and goes on', async () => {
+    const headers = { cookie: await cookieOf('ada') };
+    const post = (body: unknown) => ask(pathOf('ada', 'step'), { method: 'POST', headers, body });
+    expect((await post(null)).status).toBe(400);
+    expect(await post({ step: 'x'.repeat(100_000) })).toMatchObject({ status: 413 });
+    const raw = (text: string) =>
+      new Promise<string>((resolve) => {
+        let answer = '';
+        const socket = connect(Number(base.port), base.hostname, () => socket.write(text));
+        socket.on('data', (data) => {
+          answer += data;
+        });
+        socket.on('close', () => resolve(answer)).on('error', () => {});
+      });
+    expect(await raw('GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')).toContain('400 Bad Request');
+    // Whoever asks for a socket without a pass and is gone before the answer must not take the process along.
+    for (let count = 0; count < 20; count++) {
+      const socket = connect(Number(base.port), base.hostname, () => {
+        socket.write('GET /w/a/b/terminal HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
+        setImmediate(() => socket.resetAndDestroy());
+      });
+      await new Promise((resolve) => socket.on('error', () => {}).on('close', resolve));
+    }
+    expect((await ask('/healthz')).status).toBe(200);
+  });
+
+  it('gives one shell to browsers that come at the same moment', async () => {
+    const headers = { cookie: await cookieOf('eve') };
+    const [left, right] = [terminal('eve', headers), terminal('eve', headers)];
+    for (const each of [left, right]) await expect.poll(each.text, { timeout: 10_000 }).toContain('$');
+    left.socket.send('echo sa"me"\r');
+    for (const each of [left, right]) await expect.poll(each.text, { timeout: 10_000 }).toContain('same');
+    for (const each of [left, right]) each.socket.close();
+  });
+
+  it('is not woken by a page that was left open, but by somebody who comes', async () => {
+    const ago = new Date(Date.now() - 3_600_000).toISOString();
+    const body = { status: { startedAt: ago, lastActivityAt: ago } };
+    await plane.store.patch(workspaceInstances, key('eve'), { type: 'merge', body }, { subresource: 'status' });
+    const idle = await until('eve', ({ status }) => status?.phase === 'Suspended');
+    expect(getCondition(idle, 'Ready')?.reason).toBe('Idle');
+    const headers = { cookie: await cookieOf('eve') };
+    await ask(pathOf('eve', 'state'), { headers });
+    const after = await plane.store.get(workspaceInstances, key('eve'));
+    expect(after.status?.lastActivityAt).toBe(idle.status?.lastActivityAt);
+    await ask(pathOf('eve'), { headers });
+    await running('eve');
   });
 
   it('keeps the shell when the browser goes away, and lets others watch', async () => {
@@ -193,12 +247,28 @@ it('a step is requested by spec, begins with its manifests and is remembered', a
   await change('ada', { currentStep: '3-repair' });
   const moved = await until('ada', ({ status }) => status?.currentStep === '3-repair');
   expect(moved.status?.stepHistory.map(({ step }: { step: string }) => step)).toEqual(['1-look-around', '3-repair']);
+  expect(moved.status?.checks, 'they were about the step before').toBeUndefined();
   const cookie = await cookieOf('ada');
   const shell = terminal('ada', { cookie });
   await expect.poll(shell.text, { timeout: 10_000 }).toContain('$');
   shell.socket.send('kubectl -n shop get deployments\r');
   await expect.poll(shell.text, { timeout: 20_000 }).toMatch(/shop\s+0\/2/);
   shell.socket.close();
+});
+
+it('shows what an author changes at once, and moves nobody', async () => {
+  const { spec } = await plane.store.get(workspaceTemplates, { name: 'kubernetes-101' });
+  const [first, ...rest] = (spec?.steps ?? []) as { id: string; title: string; content: string }[];
+  const steps = [{ ...first, id: '0-new', title: 'New' }, { ...first, content: 'Fresh words.' }, ...rest];
+  await plane.store.patch(workspaceTemplates, { name: 'kubernetes-101' }, { type: 'merge', body: { spec: { steps } } });
+  await change('eve', { overrides: { lifecycle: { ttl: '3h' } } });
+  const { status } = await until('eve', (seen) => seen.status?.observedGeneration === seen.metadata.generation);
+  expect(status?.currentStep).toBe('1-look-around');
+  const headers = { cookie: await cookieOf('eve') };
+  expect(JSON.parse((await ask(pathOf('eve', 'state'), { headers })).text)).toMatchObject({
+    content: 'Fresh words.',
+    currentStep: '1-look-around',
+  });
 });
 
 it('suspends and comes back with what was written', async () => {
@@ -216,7 +286,10 @@ describe('what is refused when it is written', () => {
     return error instanceof Error ? error.message : 'accepted';
   };
   it.each([
-    [{ currentStep: 'nowhere' }, /spec\.currentStep: Unsupported value: "nowhere": supported values: "1-look-around"/],
+    [
+      { currentStep: 'nowhere' },
+      /spec\.currentStep: Unsupported value: "nowhere": supported values: .*"1-look-around"/,
+    ],
     [{ overrides: { cluster: { mode: 'none' } } }, /spec\.overrides\.cluster\.mode: Forbidden: the template/],
     [{ overrides: { lifecycle: { ttl: 'soon' } } }, /spec\.overrides\.lifecycle\.ttl/],
     [{ overrides: { lifecycle: { ttl: '0s' } } }, /must be a duration above zero/],
@@ -244,6 +317,62 @@ it('an ephemeral one ends by itself when its time is up', async () => {
   await waitForGone(plane.store, workspaceInstances, key('grace'), { timeoutMs: 20_000 });
 });
 
+it('one that is suspended ends when its time is up, too', async () => {
+  await make('hopper', { templateRef: { name: 'later' }, overrides: { lifecycle: { ttl: '4s' } } });
+  await running('hopper');
+  await change('hopper', { suspend: true });
+  await waitForGone(plane.store, workspaceInstances, key('hopper'), { timeoutMs: 20_000 });
+});
+
+it('a link does not open a workspace that was made anew under the same name', async () => {
+  await make('grace', { templateRef: { name: 'later' }, overrides: { lifecycle: { ttl: '1h' } } });
+  await running('grace');
+  const headers = { cookie: await cookieOf('grace') };
+  expect((await ask(pathOf('grace', 'state'), { headers })).status).toBe(200);
+  await plane.store.delete(workspaceInstances, key('grace'));
+  await waitForGone(plane.store, workspaceInstances, key('grace'), { timeoutMs: 20_000 });
+  await make('grace', { templateRef: { name: 'later' }, overrides: { lifecycle: { ttl: '1h' } } });
+  await running('grace');
+  expect((await ask(pathOf('grace', 'state'), { headers })).status).toBe(404);
+  await plane.store.delete(workspaceInstances, key('grace'));
+});
+
+it('neither takes nor deletes a cluster of the same name that is somebody else’s', async () => {
+  const { namespace } = key('linus');
+  await plane.store.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  await plane.store.create(clusters, {
+    apiVersion: 'cluster.x-k8s.io/v1beta2',
+    kind: 'Cluster',
+    metadata: key('linus'),
+    spec: { infrastructureRef: { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'VirtualCluster', name: 'linus' } },
+  });
+  await make('linus');
+  const waiting = await until('linus', (seen) => getCondition(seen, 'ClusterReady')?.reason === 'NameTaken');
+  expect(waiting.status?.phase).toBe('Provisioning');
+  await plane.store.delete(workspaceInstances, key('linus'));
+  await waitForGone(plane.store, workspaceInstances, key('linus'), { timeoutMs: 20_000 });
+  expect((await plane.store.get(clusters, key('linus'))).metadata.deletionTimestamp).toBeUndefined();
+  await plane.store.delete(clusters, key('linus'));
+});
+
+it('says why the manifests of a step are not applied', async () => {
+  const manifests = 'apiVersion: v1\nkind: Service\nmetadata: { name: Wrong_Name }\nspec: { ports: [{ port: 80 }] }\n';
+  await plane.store.create(workspaceTemplates, {
+    apiVersion: 'workshop.platform/v1alpha1',
+    kind: 'WorkspaceTemplate',
+    metadata: { name: 'broken' },
+    spec: {
+      defaults: { cluster: { mode: 'per-workspace', provisioner: 'virtual' } },
+      steps: [{ id: 'one', title: 'One', imageTag: 'x:1', manifests }],
+    },
+  });
+  await make('edith', { templateRef: { name: 'broken' } });
+  const waiting = await until('edith', (seen) => Boolean(getCondition(seen, 'WorkloadReady')?.message));
+  expect(getCondition(waiting, 'WorkloadReady')?.message).toMatch(/manifests of step one.*Wrong_Name/s);
+  await plane.store.delete(workspaceInstances, key('edith'));
+  await waitForGone(plane.store, workspaceInstances, key('edith'), { timeoutMs: 20_000 });
+});
+
 it('workspaces of one template share a cluster, each in a namespace that is all they reach', async () => {
   await plane.store.create(workspaceTemplates, {
     apiVersion: 'workshop.platform/v1alpha1',
@@ -262,7 +391,7 @@ it('workspaces of one template share a cluster, each in a namespace that is all 
   expect(await rosa?.('kubectl create configmap mine --from-literal=a=b')).toMatchObject({ code: 0, stderr: '' });
   expect(await rosa?.('kubectl get configmap mine -o name')).toMatchObject({ stdout: 'configmap/mine\n' });
   expect((await lise?.('kubectl get configmap mine'))?.stderr).toContain('not found');
-  expect((await lise?.('kubectl -n ws-rosa get configmaps'))?.stderr).toContain('forbidden');
+  expect((await lise?.('kubectl -n kube-system get configmaps'))?.stderr).toContain('forbidden');
   expect((await lise?.('kubectl get nodes'))?.stderr).toContain('forbidden');
   await plane.store.delete(workspaceInstances, key('rosa'));
   await waitForGone(plane.store, workspaceInstances, key('rosa'), { timeoutMs: 20_000 });

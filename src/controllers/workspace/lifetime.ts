@@ -5,6 +5,9 @@ import type { Settings } from './settings.ts';
 /** Nobody typed and nothing was asked of the cluster for so long: idle. */
 export const IDLE_AFTER_MS = 30 * 60_000;
 
+/** Timers do not reach further than some weeks: long lives are looked at once a day. */
+const LOOK_AGAIN_MAX_MS = 24 * 3_600_000;
+
 export interface Lifetime {
   expiresAt?: string;
   isExpired: boolean;
@@ -31,7 +34,7 @@ export function lifetimeOf(
     isExpired: ends !== undefined && now >= ends,
     isExpiring: warns !== undefined && now >= warns,
     isIdle: idles !== undefined && now >= idles,
-    ...(coming.length > 0 ? { lookAgainMs: Math.min(...coming) - now } : {}),
+    ...(coming.length > 0 ? { lookAgainMs: Math.min(Math.min(...coming) - now, LOOK_AGAIN_MAX_MS) } : {}),
   };
 }
 

@@ -30,6 +30,10 @@ export interface NestedState {
   internal?: string;
   /** Docker network on which the internal one leads there. */
   network?: string;
+  /** Set where no watch tells that it goes on. */
+  lookAgainMs?: number;
+  /** Where objects go that name none, if not into `default`. */
+  namespace?: string;
 }
 
 export interface NestedClusterParts {
@@ -54,6 +58,10 @@ export async function ensureNested(
   madeFor: string | undefined,
 ): Promise<NestedState> {
   const found = await findNested(parts);
+  if (found && !isOurs(found, parts.instance)) {
+    const message = `there is a Cluster ${found.metadata.name} here that is not of this workspace\nNext: give the workspace another name or namespace, or delete that cluster`;
+    return { isReady: false, reason: 'NameTaken', message, lookAgainMs: 15_000 };
+  }
   const isOther = found && madeFor !== undefined && found.metadata.annotations?.[MADE_FOR] !== madeFor;
   if (found && (isOther || isDeleting(found))) {
     if (!isDeleting(found)) await parts.store.delete(clusters, nestedKey(parts.instance), { signal: parts.signal });
@@ -97,6 +105,7 @@ export async function readiness(
 export async function suspendNested(parts: NestedClusterParts, way: ClusterWay, isSuspended: boolean): Promise<void> {
   const key = nestedKey(parts.instance);
   const provider = await parts.store.get(way.resource, key, { signal: parts.signal }).catch(ignoreNotFound);
+  if (provider && !isOurs(provider, parts.instance)) return;
   const value = isSuspended ? 'true' : null;
   if (!provider || (provider.metadata.annotations?.[SUSPENDED_ANNOTATION] ?? null) === value) return;
   const body = { metadata: { annotations: { [SUSPENDED_ANNOTATION]: value } } };
@@ -106,11 +115,16 @@ export async function suspendNested(parts: NestedClusterParts, way: ClusterWay, 
 /** True once it is gone. */
 export async function removeNested(parts: NestedClusterParts): Promise<boolean> {
   const found = await findNested(parts);
-  if (!found) return true;
+  if (!found || !isOurs(found, parts.instance)) return true;
   if (!isDeleting(found)) {
     await parts.store.delete(clusters, nestedKey(parts.instance), { signal: parts.signal }).catch(ignoreNotFound);
   }
   return false;
+}
+
+/** Somebody's own cluster of the same name is neither handed to a student nor deleted. */
+function isOurs({ metadata }: KubeObject, instance: KubeObject): boolean {
+  return (metadata.ownerReferences ?? []).some(({ uid }) => uid === instance.metadata.uid);
 }
 
 async function request(

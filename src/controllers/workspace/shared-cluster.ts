@@ -2,6 +2,7 @@
  * `cluster.mode: shared`: one cluster for all workspaces of a template, and in it a namespace for each, with credentials that reach no further. It is made for the
  * first workspace and goes with the last. What the namespace was made for is written on it, so that a reset is done once.
  */
+import { createHash } from 'node:crypto';
 import { parse, stringify } from 'yaml';
 import type { KubeObject } from '../../api/object.ts';
 import { clusters, namespaces, secrets, workspaceInstances } from '../../api/resources.ts';
@@ -45,9 +46,12 @@ export async function ensureShared(parts: NestedClusterParts, request: SharedReq
   const cluster = await connect(state.external as string);
   try {
     const token = await furnish(cluster, parts, request);
-    if (!token) return { isReady: false, reason: 'PreparingNamespace', message: 'its namespace is prepared' };
-    const limited = (text: string | undefined) => text && limitedTo(text, token, namespaceIn(parts.instance));
-    return { ...state, external: limited(state.external), internal: limited(state.internal) };
+    if (!token) {
+      return { isReady: false, reason: 'PreparingNamespace', message: 'its namespace is prepared', lookAgainMs: 500 };
+    }
+    const namespace = namespaceIn(parts.instance);
+    const limited = (text: string | undefined) => text && limitedTo(text, token, namespace);
+    return { ...state, namespace, external: limited(state.external), internal: limited(state.internal) };
   } finally {
     await cluster.close();
   }
@@ -90,8 +94,10 @@ function kubeconfigKey({ namespace, name }: { namespace: string; name: string })
   return { namespace, name: `${name}-kubeconfig` };
 }
 
+/** Workspaces of the same name in other namespaces share the cluster, not this. */
 function namespaceIn({ metadata }: KubeObject): string {
-  return `ws-${metadata.name}`.slice(0, 63).replace(/-+$/, '');
+  const hash = createHash('sha256').update(String(metadata.uid)).digest('hex').slice(0, 8);
+  return `ws-${(metadata.name as string).replaceAll('.', '-').slice(0, 50)}-${hash}`;
 }
 
 async function make({ store, instance, signal }: NestedClusterParts, way: ClusterWay, version?: string): Promise<void> {

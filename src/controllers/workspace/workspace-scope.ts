@@ -24,7 +24,7 @@ import {
 } from '../../kube/index.ts';
 import { type ClusterWay, clusterWays } from '../../provisioners/registry.ts';
 import type { Workload, WorkloadRequest } from '../../workloads/workload.ts';
-import { lifetimeOf } from './lifetime.ts';
+import { type Lifetime, lifetimeOf } from './lifetime.ts';
 import { ensureNested, type NestedState, nestedKey, removeNested, suspendNested } from './nested-cluster.ts';
 import { lockedFields, type Settings, settingsOf, stepIds } from './settings.ts';
 import { ensureShared, removeShared, sharedKey } from './shared-cluster.ts';
@@ -64,20 +64,18 @@ export class WorkspaceScope {
 
   async ensure(template: KubeObject | undefined): Promise<Result> {
     this.#object = await ensureFinalizer(this.#store, workspaceInstances, this.#object, FINALIZER, this.#signal);
-    const problem = template ? refusal(template, this.#object) : missingTemplate(this.#object);
-    if (problem || !template) {
-      await this.#report('Failed', [['TemplateResolved', 'False', problem?.reason ?? '', problem?.message ?? '']]);
-      return undefined;
-    }
+    if (!template) return await this.#refuse(missingTemplate(this.#object));
     const settings = settingsOf(template, this.#object);
     const lifetime = lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now());
     if (lifetime.isExpired && settings.mode === 'ephemeral') return await this.#expire();
-    if (lifetime.isExpiring) await this.#warn(lifetime.expiresAt as string);
+    const problem = refusal(template, this.#object);
+    if (problem) return await this.#refuse(problem, lifetime.lookAgainMs);
+    await this.#warn(lifetime);
     const resolved: Mark = ['TemplateResolved', 'True', 'Resolved', ''];
     try {
       if (this.#object.spec?.suspend || lifetime.isExpired || lifetime.isIdle) {
-        const reason = this.#object.spec?.suspend ? 'Requested' : lifetime.isExpired ? 'Expired' : 'Idle';
-        return await this.#suspend(settings, reason, resolved);
+        const reason = this.#object.spec?.suspend ? 'Suspended' : lifetime.isExpired ? 'Expired' : 'Idle';
+        return await this.#suspend(settings, reason, resolved, lifetime);
       }
       return await this.#run(template, settings, resolved, lifetime.lookAgainMs);
     } catch (error) {
@@ -87,7 +85,7 @@ export class WorkspaceScope {
         resolved,
         ['WorkloadReady', 'False', 'Blocked', message],
       ]);
-      return requeueAfter(15_000);
+      return requeueAfter(error.retry ? 3000 : 15_000);
     }
   }
 
@@ -113,19 +111,26 @@ export class WorkspaceScope {
 
   async #run(template: KubeObject, settings: Settings, resolved: Mark, lookAgainMs?: number): Promise<Result> {
     const steps: TemplateStep[] = template.spec?.steps ?? [];
-    const wanted = this.#object.spec?.currentStep ?? steps[0]?.id;
-    const step = steps.find(({ id }) => id === wanted);
+    // Nobody is moved because an author put a step before theirs.
+    const { currentStep: at } = this.#object.status ?? {};
+    const wanted = this.#object.spec?.currentStep ?? at;
+    const step = steps.find(({ id }) => id === wanted) ?? steps[0];
     const isNewStep = step !== undefined && this.#object.status?.currentStep !== step.id;
     const way = await this.#way(settings);
     const cluster = await this.#cluster(settings, way, isNewStep ? step : undefined);
     if (!cluster.isReady) {
       await this.#report('Provisioning', [resolved, ['ClusterReady', 'False', cluster.reason, cluster.message]]);
-      return lookAgainMs === undefined ? undefined : requeueAfter(lookAgainMs);
+      const soonest = Math.min(
+        lookAgainMs ?? Number.POSITIVE_INFINITY,
+        cluster.lookAgainMs ?? Number.POSITIVE_INFINITY,
+      );
+      return Number.isFinite(soonest) ? requeueAfter(soonest) : undefined;
     }
     const ready: Mark = ['ClusterReady', 'True', way ? 'Ready' : 'NotNeeded', ''];
-    if (isNewStep && step?.manifests && cluster.external) await applyTo(cluster.external, step.manifests, this.#signal);
+    if (isNewStep && step?.manifests && cluster.external) {
+      await applyTo(cluster.external, step, cluster.namespace, this.#signal);
+    }
     const workload = await this.#parts.chooseWorkload(way);
-    if (isNewStep && this.#object.status?.currentStep) this.#parts.endTerminal(this.#ref.id);
     const request = { ...(await this.#request(template, settings, workload, cluster, step)), network: cluster.network };
     const state = await workload.ensure(request, this.#signal);
     if (state.phase !== 'ready') {
@@ -134,6 +139,8 @@ export class WorkspaceScope {
       await this.#report(phase, [resolved, ready, ['WorkloadReady', 'False', state.reason, text]]);
       return requeueAfter(state.lookAgainMs ?? 15_000);
     }
+    // Only now: who comes back at once finds the new step.
+    if (isNewStep && at) this.#parts.endTerminal(this.#ref.id);
     await this.#running(settings, workload, way, step, [resolved, ready, ['WorkloadReady', 'True', 'Ready', '']]);
     const next = lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now()).lookAgainMs;
     return next === undefined ? undefined : requeueAfter(next);
@@ -165,24 +172,30 @@ export class WorkspaceScope {
     });
   }
 
-  async #suspend(settings: Settings, reason: string, resolved: Mark): Promise<Result> {
+  async #suspend(settings: Settings, reason: string, resolved: Mark, lifetime: Lifetime): Promise<Result> {
     const way = await this.#way(settings);
     this.#parts.endTerminal(this.#ref.id);
     const used = this.#parts.workloads.filter(({ name }) => name === this.#object.status?.workload);
     for (const workload of used) await workload.suspend(this.#ref, this.#signal);
     if (way && settings.cluster.mode === 'per-workspace') await suspendNested(this.#nested, way, true);
     const texts: Record<string, string> = {
-      Requested: 'suspended by spec.suspend',
+      Suspended: 'suspended by spec.suspend',
       Expired: 'its time is up; a longer lifecycle.ttl brings it back',
-      Idle: 'nobody used it; opening its terminal brings it back',
+      Idle: 'nobody used it; opening its page or a key in its terminal brings it back',
     };
-    await this.#report('Suspended', [
-      resolved,
-      ['WorkloadReady', 'False', 'Suspended', texts[reason] as string],
-      ['ClusterReady', 'False', 'Suspended', texts[reason] as string],
-      ['TerminalReady', 'False', 'Suspended', texts[reason] as string],
-    ]);
-    return undefined;
+    const stopped = ['WorkloadReady', 'ClusterReady', 'TerminalReady'].map(
+      (type): Mark => [type, 'False', reason, texts[reason] as string],
+    );
+    await this.#report('Suspended', [resolved, ...stopped], (draft) => {
+      if (lifetime.expiresAt) draft.status.expiresAt = lifetime.expiresAt;
+    });
+    // Its time goes on.
+    return lifetime.isExpired || lifetime.lookAgainMs === undefined ? undefined : requeueAfter(lifetime.lookAgainMs);
+  }
+
+  async #refuse({ reason, message }: { reason: string; message: string }, lookAgainMs?: number): Promise<Result> {
+    await this.#report('Failed', [['TemplateResolved', 'False', reason, message]]);
+    return lookAgainMs === undefined ? undefined : requeueAfter(lookAgainMs);
   }
 
   async #cluster(
@@ -243,8 +256,10 @@ export class WorkspaceScope {
     return undefined;
   }
 
-  async #warn(expiresAt: string): Promise<void> {
-    if (getCondition(this.#object, 'Expiring')?.status === 'True') return;
+  async #warn({ isExpiring, isExpired, expiresAt }: Lifetime): Promise<void> {
+    const isWarned = getCondition(this.#object, 'Expiring')?.status === 'True';
+    if (isExpiring === isWarned || isExpired) return;
+    if (!isExpiring) return await this.#change((draft) => removeCondition(draft, 'Expiring'));
     const message = `its time is up at ${expiresAt}; \`rookery workspace extend\` gives it more`;
     this.#tell('Warning', 'Expiring', message);
     await this.#change((draft) => {
@@ -267,9 +282,6 @@ export class WorkspaceScope {
         { type: 'Ready', status: isRunning ? 'True' : 'False', reason: isRunning ? 'Running' : reason, message },
         this.#clock,
       );
-      const { expiresAt } = draft.status as { expiresAt?: string };
-      const left = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - this.#clock.now();
-      if (left > 10 * 60_000) removeCondition(draft, 'Expiring');
     });
   }
 
@@ -307,6 +319,8 @@ function enter(draft: Draft, step: string, now: string): void {
   if (last && !last.finishedAt) history[history.length - 1] = { ...last, finishedAt: now };
   draft.status.stepHistory = [...history, { step, startedAt: now }].slice(-500);
   draft.status.currentStep = step;
+  // They were about the step before, which may have one of the same name.
+  delete draft.status.checks;
 }
 
 function refusal(template: KubeObject, instance: KubeObject): { reason: string; message: string } | undefined {
@@ -330,10 +344,22 @@ function missingTemplate(instance: KubeObject): { reason: string; message: strin
   return { reason: 'TemplateMissing', message };
 }
 
-async function applyTo(kubeconfig: string, manifests: string, signal: AbortSignal): Promise<void> {
+async function applyTo(
+  kubeconfig: string,
+  { id, manifests = '' }: TemplateStep,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const store = new RemoteStore({ connection: await loadKubeconfig({ data: kubeconfig }) });
   try {
-    await applyManifests(store, manifests, { fieldManager: 'rookery-workshop', signal });
+    await applyManifests(store, manifests, { fieldManager: 'rookery-workshop', namespace, signal });
+  } catch (error) {
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    throw new RookeryError('workspace.manifests', `the manifests of step ${id} are not applied: ${error.message}`, {
+      class: 'retryable',
+      hint: 'correct them in the workshop and sync the template; tried again by itself',
+      cause: error,
+    });
   } finally {
     await store.close();
   }

@@ -19,11 +19,14 @@ export class TerminalSessions {
     this.#options = options;
   }
 
+  /** Asked for by several at the same moment, they all get the same one. */
   async open(workload: Workload, ref: WorkspaceRef, size: TerminalSize, onInput: () => void): Promise<TerminalSession> {
-    this.#timers.get(ref.id)?.();
-    this.#timers.delete(ref.id);
-    const known = await this.#sessions.get(ref.id)?.catch(() => undefined);
-    if (known && !known.isOver) return known;
+    this.#keep(ref.id);
+    for (let known = this.#sessions.get(ref.id); known; known = this.#sessions.get(ref.id)) {
+      const session = await known.catch(() => undefined);
+      if (session && !session.isOver) return session;
+      if (this.#sessions.get(ref.id) === known) this.#sessions.delete(ref.id);
+    }
     const opening = workload.terminal(ref, size).then((terminal) => new TerminalSession(terminal, onInput));
     this.#sessions.set(ref.id, opening);
     return await opening;
@@ -33,13 +36,15 @@ export class TerminalSessions {
   async release({ id }: WorkspaceRef): Promise<void> {
     const session = await this.#sessions.get(id)?.catch(() => undefined);
     if (!session || session.viewers > 0) return;
-    const stop = this.#options.clock.after(LINGER_MS, () => this.end(id));
-    this.#timers.set(id, stop);
+    this.#keep(id);
+    const endIfAlone = () => {
+      if (session.viewers === 0) this.end(id);
+    };
+    this.#timers.set(id, this.#options.clock.after(LINGER_MS, endIfAlone));
   }
 
   end(id: string): void {
-    this.#timers.get(id)?.();
-    this.#timers.delete(id);
+    this.#keep(id);
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
     session?.then((open) => open.close()).catch(() => {});
@@ -47,5 +52,10 @@ export class TerminalSessions {
 
   close(): void {
     for (const id of [...this.#sessions.keys()]) this.end(id);
+  }
+
+  #keep(id: string): void {
+    this.#timers.get(id)?.();
+    this.#timers.delete(id);
   }
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Clock } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkspaceAccess } from '../workspace-access.ts';
@@ -16,6 +17,7 @@ export interface TerminalRequest {
   pass: Pass;
   access: WorkspaceAccess;
   sessions: TerminalSessions;
+  clock: Clock;
   log: Logger;
 }
 
@@ -23,8 +25,12 @@ const CONTROL = '\0';
 const MESSAGE_MAX = 1024 * 1024;
 /** A viewer that does not read gets behind by so much, then it has to come again. */
 const BACKLOG_MAX = 4 * 1024 * 1024;
+/** A timer that is set for longer ends at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+/** A reason has at most 123 bytes; a character up to three. */
+const REASON_MAX = 40;
 /** Lets a browser tell a shell that ended from a connection that broke. */
-const CODES = { ended: 4000, notRunning: 4001, slow: 4002 };
+const CODES = { ended: 4000, notRunning: 4001, slow: 4002, expired: 4003 };
 
 const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_MAX });
 
@@ -33,7 +39,8 @@ export function serveTerminal({ request, socket, head, ...parts }: TerminalReque
     const size = sizeOf(new URL(request.url ?? '/', 'http://here').searchParams);
     attach(connection, size, parts).catch((error) => {
       if (!(error instanceof RookeryError)) parts.log.error('a terminal failed', { error: String(error) });
-      connection.close(CODES.notRunning, error instanceof RookeryError ? error.message.slice(0, 120) : 'failed');
+      const reason = error instanceof RookeryError ? error.message.slice(0, REASON_MAX) : 'failed';
+      connection.close(CODES.notRunning, reason);
     });
   });
 }
@@ -41,12 +48,10 @@ export function serveTerminal({ request, socket, head, ...parts }: TerminalReque
 async function attach(
   connection: WebSocket,
   size: { columns: number; rows: number },
-  { pass, access, sessions, log }: Pick<TerminalRequest, 'pass' | 'access' | 'sessions' | 'log'>,
+  { pass, access, sessions, clock, log }: Omit<TerminalRequest, 'request' | 'socket' | 'head'>,
 ): Promise<void> {
-  // What is typed while the shell starts is not lost.
-  const early: string[] = [];
-  let take = (message: string): void => void early.push(message);
-  connection.on('message', (data) => take(data.toString()));
+  // What is typed while the shell starts waits for it, where it was typed.
+  connection.pause();
   connection.on('error', (error) => log.debug('a terminal connection broke', { error: String(error) }));
   const { workload, ref } = await access.shell(pass);
   const touch = () =>
@@ -60,13 +65,11 @@ async function attach(
     ended: (code) => connection.close(CODES.ended, `the shell ended with ${code}`),
   };
   const canType = pass.role === 'student';
-  take = (message) => {
-    if (!canType) return;
-    if (!message.startsWith(CONTROL)) return session.write(message);
-    const { resize } = control(message);
-    if (resize) session.resize(resize.columns, resize.rows);
-  };
+  const forget = clock.after(Math.min(pass.expiresAt - clock.now(), TIMER_MAX_MS), () =>
+    connection.close(CODES.expired, 'the link has expired'),
+  );
   const leave = () => {
+    forget();
     session.detach(viewer);
     void sessions.release(ref);
   };
@@ -77,7 +80,14 @@ async function attach(
     session.resize(size.columns, size.rows);
     touch();
   }
-  for (const message of early) take(message);
+  connection.on('message', (data) => {
+    if (!canType) return;
+    const message = data.toString();
+    if (!message.startsWith(CONTROL)) return session.write(message);
+    const { resize } = control(message);
+    if (resize) session.resize(resize.columns, resize.rows);
+  });
+  connection.resume();
 }
 
 function control(message: string): { resize?: { columns: number; rows: number } } {
