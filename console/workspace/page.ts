@@ -11,7 +11,7 @@ const element = <T extends HTMLElement>(id: string): T => {
   return found as T;
 };
 
-const screen = new Screen(element('terminal'), element('notice'));
+const screen = new Screen(element('terminal'), element('notice'), () => void post('wake').catch(() => {}));
 const guide = new Guide({
   title: element('title'),
   steps: element('steps'),

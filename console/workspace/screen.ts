@@ -22,13 +22,15 @@ export class Screen {
   #isRunning = false;
   #hasEnded = false;
 
-  constructor(place: HTMLElement, notice: HTMLElement) {
+  /** `wake`: somebody pressed a key while nothing runs. */
+  constructor(place: HTMLElement, notice: HTMLElement, wake: () => void) {
     this.#notice = notice;
     this.#terminal.loadAddon(this.#fit);
     this.#terminal.open(place);
     this.#fit.fit();
     new ResizeObserver(() => this.#fit.fit()).observe(place);
     this.#terminal.onData((data) => {
+      if (!this.#isRunning) return wake();
       if (this.#hasEnded) return this.#again();
       if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(data);
     });
@@ -40,9 +42,9 @@ export class Screen {
     this.#notice.hidden = text === '';
   }
 
-  /** Puts text on the command line without running it. */
+  /** Puts text on the command line without running it: pasted, several lines are not run either. */
   type(text: string): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text.trimEnd());
+    this.#terminal.paste(text.trimEnd());
     this.#terminal.focus();
   }
 

@@ -1,4 +1,5 @@
 /** What workspaces on this machine are made with: its shells, its ways to make clusters, and where their terminals are served. */
+import { homedir } from 'node:os';
 import type { Clock } from '../clock.ts';
 import type { WorkspaceParts } from '../controllers/workspace/index.ts';
 import { RookeryError } from '../errors.ts';
@@ -40,7 +41,8 @@ export class WorkspaceHost {
     this.#process = new ProcessWorkload({
       processes,
       folder: home.workspaces('process'),
-      hidden: [home.path, '/root'],
+      // Of whoever runs this: keys, credentials of clouds and clusters, sockets of agents.
+      hidden: [home.path, '/root', homedir(), '/run/user'].filter((folder) => folder !== '/'),
     });
     this.#docker = new DockerWorkload({ processes, clock, folder: home.workspaces('docker') });
   }

@@ -132,7 +132,9 @@ export class DockerWorkload implements Workload {
     command: string,
     { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<CommandResult> {
-    const args = ['exec', '--workdir', HOME, containerName(ref), '/bin/sh', '-c', command];
+    // Docker leaves a command running whose client is gone: it has to end itself.
+    const limit = ['timeout', '-s', 'KILL', String(Math.ceil(timeoutMs / 1000) + 1)];
+    const args = ['exec', '--workdir', HOME, containerName(ref), ...limit, '/bin/sh', '-c', command];
     return await this.#options.processes.run('docker', args, { timeoutMs, signal });
   }
 

@@ -1,4 +1,6 @@
 /** A shell behind ttyd, over the socket it listens on: its protocol is one character for the kind of message, then the message. */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { WebSocket } from 'ws';
 import { RookeryError } from '../../errors.ts';
 import type { Terminal, TerminalSize } from '../workload.ts';
@@ -7,10 +9,26 @@ const INPUT = '0';
 const RESIZE = '1';
 const OUTPUT = '0';
 const OPEN_MS = 10_000;
+/** Linux: a file as a place, without opening what is there. */
+const O_PATH = 0o10000000;
 
-export function ttydTerminal(socketPath: string, { columns, rows }: TerminalSize): Promise<Terminal> {
+/** The folder of the socket is the student's: a link there, to somebody else's socket, must not be followed, nor one that appears between looking and connecting. */
+export async function ttydTerminal(socketPath: string, size: TerminalSize): Promise<Terminal> {
+  const place = await open(socketPath, O_PATH | constants.O_NOFOLLOW).catch((error) => {
+    throw unanswered(`its socket cannot be opened (${error.code})`);
+  });
+  try {
+    if (!(await place.stat()).isSocket()) throw unanswered('there is something else in the place of its socket');
+    return await connectTo(place, size);
+  } finally {
+    await place.close();
+  }
+}
+
+function connectTo(place: FileHandle, { columns, rows }: TerminalSize): Promise<Terminal> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws+unix:${socketPath}:/ws`, ['tty'], { handshakeTimeout: OPEN_MS });
+    const address = `ws+unix:/proc/self/fd/${place.fd}:/ws`;
+    const socket = new WebSocket(address, ['tty'], { handshakeTimeout: OPEN_MS });
     const listeners: ((data: string) => void)[] = [];
     // What comes before anybody listens is not lost.
     const early: string[] = [];
@@ -21,9 +39,8 @@ export function ttydTerminal(socketPath: string, { columns, rows }: TerminalSize
       if (listeners.length === 0) early.push(text);
       for (const listener of listeners) listener(text);
     });
-    socket.once('error', (error) => {
-      reject(new RookeryError('workspace.ttyd', `ttyd does not answer: ${error.message}`, { class: 'retryable' }));
-    });
+    // Also later: a connection that breaks ends the terminal, not the process.
+    socket.on('error', (error) => reject(unanswered(error.message)));
     const send = (text: string) => {
       if (socket.readyState === WebSocket.OPEN) socket.send(Buffer.from(text));
     };
@@ -42,4 +59,8 @@ export function ttydTerminal(socketPath: string, { columns, rows }: TerminalSize
       });
     });
   });
+}
+
+function unanswered(why: string): RookeryError {
+  return new RookeryError('workspace.ttyd', `ttyd does not answer: ${why}`, { class: 'retryable' });
 }
