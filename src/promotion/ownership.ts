@@ -10,7 +10,8 @@ const SYSTEM_NAMES: Record<string, RegExp> = {
   Namespace: /^default$/,
   ConfigMap: /^kube-root-ca\.crt$/,
   ServiceAccount: /^default$/,
-  ClusterRole: /^(system:|kubeadm:|(cluster-admin|admin|edit|view|vcluster-.*|rookery-(admin|instructor|student|tenant))$)/,
+  ClusterRole:
+    /^(system:|kubeadm:|(cluster-admin|admin|edit|view|vcluster-.*|rookery-(admin|instructor|student|tenant))$)/,
   ClusterRoleBinding: /^(system:|kubeadm:|cluster-admin$)/,
   PriorityClass: /^system-/,
 };

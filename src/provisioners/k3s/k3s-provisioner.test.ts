@@ -92,6 +92,8 @@ describe('a cluster', () => {
     const first = machine.server as number;
     process.kill(first, 'SIGKILL');
     process.kill(Number(machine.read(`${HOME}/supervisor.pid`)), 'SIGKILL');
+    // A killed process is there for a moment longer.
+    await expect.poll(() => machine.server, { timeout: 10_000 }).not.toBe(first);
     await ready(kept);
     const second = machine.server as number;
     expect(second).not.toBe(first);
