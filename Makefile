@@ -35,6 +35,7 @@ test: build tools ## unit, property and integration tests; no Docker, no Go
 lint: $(NPM_STAMP) ## format, lint, types, import direction, dead code
 	npx biome check .
 	npx tsc --noEmit -p .
+	npx tsc --noEmit -p console
 	node --import tsx tools/gen-api.ts --check
 	npx vitest run test/repository
 	npx knip
