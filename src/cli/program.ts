@@ -92,9 +92,12 @@ function addInsight(program: Command): void {
   program
     .command('why')
     .description('say why something is not ready: the chain to the root cause, and what helps')
-    .argument('<what>', 'a cluster, or kind/name (e.g. kindcluster/demo)')
-    .option('-n, --namespace <namespace>', 'where it is', 'default')
-    .addHelpText('after', examples('rookery why demo', 'rookery why kindcluster/demo -o json'))
+    .argument('<what>', 'a cluster, or kind/name (e.g. kindcluster/demo, workspace/ada)')
+    .option('-n, --namespace <namespace>', 'where it is (default: "default"; of a workspace, wherever it is)')
+    .addHelpText(
+      'after',
+      examples('rookery why demo', 'rookery why workspace/ada', 'rookery why kindcluster/demo -o json'),
+    )
     .action(async (what: string, _options, command: Command) =>
       (await import('./why.ts')).why(command.optsWithGlobals(), what),
     );

@@ -9,15 +9,20 @@ import { missing } from './cluster-lookup.ts';
 import { connect, type GlobalOptions } from './connect.ts';
 import { age, print } from './output.ts';
 import { availability } from './ways.ts';
+import { findWorkspace } from './workspace-lookup.ts';
 
-export async function why(options: GlobalOptions & { namespace: string }, what: string): Promise<void> {
+export async function why(options: GlobalOptions & { namespace?: string }, what: string): Promise<void> {
   const { resource, name } = parse(what);
   const { home, store, isHosted, close } = await connect(options);
   try {
     const world: World = { store, probe: (way) => availability(way, home), resource: kindNamed };
-    const key = resource.namespaced ? { namespace: options.namespace, name } : { name };
+    const isWorkspace = resource === known.workspaceInstances;
+    const namespace = isWorkspace
+      ? (await findWorkspace(store, name, options.namespace)).metadata.namespace
+      : (options.namespace ?? 'default');
+    const key = resource.namespaced ? { namespace, name } : { name };
     const chain = await walk(lookAt(world, resource, key));
-    if (chain[0]?.state === 'missing') throw notThere(resource, options.namespace, name);
+    if (chain[0]?.state === 'missing') throw notThere(resource, namespace as string, name);
     const cause = rootCause(chain);
     const facts = { subject: chain[0]?.subject, isWell: cause === undefined, rootCause: cause, chain };
     await print(options.output, facts, () => told(chain, cause, isHosted));

@@ -13,9 +13,10 @@ import { Interrupted } from './interrupt.ts';
 import { print } from './output.ts';
 import { sync } from './template.ts';
 import { load } from './workshop.ts';
+import { touch } from './workspace-change.ts';
 import { failed } from './workspace-create.ts';
 import { namespaceOf } from './workspace-lookup.ts';
-import { linkTo } from './workspace-open.ts';
+import { linkTo, nothingServes } from './workspace-open.ts';
 
 const PATIENCE_MS = 300_000;
 const LINK_MS = 12 * 3_600_000;
@@ -26,12 +27,13 @@ export async function runWorkshop(options: GlobalOptions & { once?: boolean }, f
   const workshop = await load(folder);
   const { home, store, signal, isHosted, close } = await connect(options);
   try {
+    if (isHosted) throw nothingServes();
     const template = await sync(store, compile(workshop, systemClock));
     const instance = await ensureInstance(store, template, signal);
     const link = await linkTo(store, home, instance, 'student', LINK_MS);
     const name = instance.metadata.name as string;
-    await print(options.output, { workspace: name, link }, () => welcome(name, link, options.once && !isHosted));
-    if (options.once && !isHosted) return;
+    await print(options.output, { workspace: name, link }, () => welcome(name, link, options.once));
+    if (options.once) return;
     await follow(folder, signal, async () => {
       await sync(store, compile(await load(folder), systemClock));
       process.stderr.write('the workspace is up to date with the files\n');
@@ -56,7 +58,10 @@ async function ensureInstance(store: ObjectStore, template: KubeObject, signal: 
     metadata: { name, namespace },
     spec: { templateRef: { name: template.metadata.name }, owner: userInfo().username },
   };
-  await store.create(workspaceInstances, instance, { fieldManager: 'rookery' }).catch(orThere);
+  await store.create(workspaceInstances, instance, { fieldManager: 'rookery' }).catch(async (error) => {
+    orThere(error);
+    await touch(store, { namespace, name });
+  });
   const isRunning = (seen: KubeObject | undefined) => {
     if (seen?.status?.phase === 'Failed') throw failed(seen);
     return seen?.status?.phase === 'Running';
@@ -68,9 +73,11 @@ async function ensureInstance(store: ObjectStore, template: KubeObject, signal: 
 /** Until Ctrl-C. What is wrong in the files is told, and the workspace stays as it was. */
 async function follow(folder: string, signal: AbortSignal, update: () => Promise<void>): Promise<void> {
   let isChanged = false;
-  const watcher = watch(folder, { recursive: true }, () => {
+  const onChange = () => {
     isChanged = true;
-  });
+  };
+  // Whatever is wrong with watching a folder, reading it says it better.
+  const watcher = watch(folder, { recursive: true }, onChange).on('error', onChange);
   try {
     for (;;) {
       await delay(SETTLE_MS, undefined, { signal });
@@ -90,6 +97,9 @@ async function follow(folder: string, signal: AbortSignal, update: () => Promise
 
 function welcome(name: string, link: string, isOnce: boolean | undefined): string {
   const lines = [`workspace ${name} is running. Open`, '', `  ${link}`, ''];
-  if (!isOnce) lines.push('Files are followed: what you save is there at once. Ctrl-C ends this; the workspace stays:');
+  if (!isOnce)
+    lines.push(
+      'Files are followed: instructions and checks change as you save them, files and manifests when their step begins. Ctrl-C ends this; the workspace stays:',
+    );
   return [...lines, `  rookery workspace delete ${name}`, ''].join('\n');
 }

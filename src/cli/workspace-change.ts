@@ -1,8 +1,17 @@
 /** `rookery workspace step|extend|suspend|resume|delete` */
 import type { KubeObject } from '../api/object.ts';
 import { namespaces, workspaceInstances } from '../api/resources.ts';
+import { rfc3339 } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
-import { ignoreNotFound, keyOf, type ObjectStore, waitFor, waitForGone } from '../kube/index.ts';
+import {
+  getCondition,
+  ignoreNotFound,
+  keyOf,
+  type ObjectKey,
+  type ObjectStore,
+  waitFor,
+  waitForGone,
+} from '../kube/index.ts';
 import { connect, type GlobalOptions } from './connect.ts';
 import { seconds } from './numbers.ts';
 import { print } from './output.ts';
@@ -29,8 +38,14 @@ export function suspend(options: ChangeOptions, name: string): Promise<void> {
   return change(options, name, { suspend: true }, ({ status }) => status?.phase === 'Suspended', 'is suspended');
 }
 
+/** Also one that is suspended because nobody used it: this is use. */
 export function resume(options: ChangeOptions, name: string): Promise<void> {
-  return change(options, name, { suspend: null }, ({ status }) => status?.phase === 'Running', 'is running');
+  return change(options, name, { suspend: null }, ({ status }) => status?.phase === 'Running', 'is running', touch);
+}
+
+export async function touch(store: ObjectStore, key: ObjectKey): Promise<void> {
+  const body = { status: { lastActivityAt: rfc3339(Date.now()) } };
+  await store.patch(workspaceInstances, key, { type: 'merge', body }, { subresource: 'status' });
 }
 
 export async function deleteWorkspaces(options: ChangeOptions, names: string[]): Promise<void> {
@@ -61,19 +76,23 @@ async function change(
   spec: object,
   isDone: (instance: KubeObject) => boolean,
   text: string,
+  before?: (store: ObjectStore, key: ObjectKey) => Promise<void>,
 ): Promise<void> {
   const timeoutMs = seconds(options.timeout, '--timeout');
   const { store, signal, close } = await connect(options);
   try {
     const found = await findWorkspace(store, name, options.namespace);
     const key = keyOf(found);
+    await before?.(store, key);
     let instance = await store.patch(workspaceInstances, key, { type: 'merge', body: { spec } });
     if (options.wait) {
       const wanted = (seen: KubeObject | undefined) => {
         if (!seen) throw new RookeryError('workspace.missing', `workspace ${name} is gone`, { class: 'user' });
         const isCurrent = seen.status?.observedGeneration === seen.metadata.generation;
         if (isCurrent && seen.status?.phase === 'Failed') throw failed(seen);
-        return isCurrent && isDone(seen);
+        if (!isCurrent || isDone(seen)) return isCurrent;
+        if (getCondition(seen, 'Ready')?.reason === 'Expired') throw expired(name);
+        return false;
       };
       const what = `workspace ${name}: ${text}`;
       instance = (await waitFor(store, workspaceInstances, key, wanted, { timeoutMs, signal, what })) as KubeObject;
@@ -82,4 +101,11 @@ async function change(
   } finally {
     await close();
   }
+}
+
+function expired(name: string): RookeryError {
+  return new RookeryError('workspace.expired', `the time of workspace ${name} is up`, {
+    class: 'user',
+    hint: `give it more, counted from its start: rookery workspace extend ${name} --ttl 24h`,
+  });
 }

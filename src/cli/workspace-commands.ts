@@ -53,8 +53,14 @@ function addWorkspaces(workspace: Command): void {
     .argument('<name>')
     .option('--view', 'to look only, not to type')
     .option('--hours <hours>', 'how long the link lets somebody in', '12')
+    .addHelpText('after', examples('rookery workspace open ada', 'rookery workspace open ada --view --hours 1'))
     .action(async (name: string, _options, command: Command) =>
       (await import('./workspace-open.ts')).openWorkspace(command.optsWithGlobals(), name),
+    );
+  named('check', 'run the checks of the step it is at; ends with 1 when one fails')
+    .argument('<name>')
+    .action(async (name: string, _options, command: Command) =>
+      (await import('./workspace-check.ts')).checkWorkspace(command.optsWithGlobals(), name),
     );
   patient(named('step', 'go to a step'))
     .argument('<name>')
@@ -65,6 +71,7 @@ function addWorkspaces(workspace: Command): void {
   patient(named('extend', 'let it live longer'))
     .argument('<name>')
     .requiredOption('--ttl <duration>', 'how long it lives, counted from its start, such as 4h')
+    .addHelpText('after', examples('rookery workspace extend ada --ttl 4h'))
     .action(async (name: string, _options, command: Command) =>
       (await import('./workspace-change.ts')).extend(command.optsWithGlobals(), name),
     );
@@ -131,6 +138,7 @@ function addWorkshops(workshop: Command): void {
     .description('try a workshop here: a workspace of your own, kept up to date with the files')
     .argument('<folder>')
     .option('--once', 'print the link and return instead of following the files')
+    .addHelpText('after', examples('rookery workshop run examples/kubernetes-101'))
     .action(async (folder: string, _options, command: Command) =>
       (await import('./workshop-run.ts')).runWorkshop(command.optsWithGlobals(), folder),
     );

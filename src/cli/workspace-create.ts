@@ -37,12 +37,29 @@ export async function createWorkspaces(options: CreateOptions, name: string | un
       throw isNotFound(error) ? noTemplate(options.template) : error;
     });
     const made: KubeObject[] = [];
-    await each(wanted, async (one) => {
-      let instance = await request(store, options, one);
-      if (options.wait) instance = await running(store, one, end - Date.now(), signal);
-      made.push(instance);
-    });
+    const failures: string[] = [];
+    // One student's trouble is not everybody's: the others get theirs, and all troubles are told at the end.
+    const orTell = (work: (one: Wanted) => Promise<void>) => async (one: Wanted) => {
+      await work(one).catch((error: Error) => {
+        if (!options.students || signal.aborted) throw error;
+        failures.push(`${one.name}: ${error.message}`);
+      });
+    };
+    const requested: Wanted[] = [];
+    await each(
+      wanted,
+      orTell(async (one) => {
+        const instance = await request(store, options, one);
+        if (options.wait) requested.push(one);
+        else made.push(instance);
+      }),
+    );
+    await each(
+      requested,
+      orTell(async (one) => void made.push(await running(store, one, end - Date.now(), signal))),
+    );
     await print(options.output, name ? made[0] : made, () => report(made, options.wait));
+    if (failures.length > 0) throw incomplete(failures, wanted.length);
   } finally {
     await close();
   }
@@ -121,6 +138,14 @@ export function failed(instance: KubeObject): RookeryError {
   return new RookeryError('workspace.failed', `workspace ${instance.metadata.name}: ${message}`, {
     class: 'user',
     hint: `see \`rookery workspace get ${instance.metadata.name}\``,
+  });
+}
+
+function incomplete(failures: string[], count: number): RookeryError {
+  const message = `${failures.length} of ${count} workspaces are not there\n  ${failures.sort().join('\n  ')}`;
+  return new RookeryError('workspace.class', message, {
+    class: 'user',
+    hint: 'the same command makes the ones that are missing',
   });
 }
 

@@ -60,7 +60,7 @@ export async function linkTo(
   return `${new URL('/open', ready?.status?.accessEndpoints?.webTerminal)}?link=${token}`;
 }
 
-function nothingServes(): RookeryError {
+export function nothingServes(): RookeryError {
   return new RookeryError('workspace.closed', 'no control plane serves terminals here', {
     class: 'user',
     hint: 'start one: rookery up --detach',

@@ -1,7 +1,8 @@
 /** How an object stands, read from its conditions, history and events; and what it stands on, read from its references. */
 import type { Condition, KubeObject } from '../api/object.ts';
-import { clusters } from '../api/resources.ts';
+import { clusters, workspaceInstances, workspaceTemplates } from '../api/resources.ts';
 import { STALLED } from '../controllers/progress-status.ts';
+import { SHARED_NAMESPACE } from '../controllers/workspace/shared-cluster.ts';
 import {
   apiVersionOf,
   events,
@@ -38,7 +39,7 @@ export function lookAt(world: World, resource: ResourceRef, key: ObjectKey): Loo
     const object = await world.store.get(resource, key).catch(ignoreNotFound);
     if (!object) return { link: missing(subject), causes: [] };
     const link = await linkOf(world.store, subject, object);
-    return { link, causes: causesOf(world, object) };
+    return { link, causes: [...causesOf(world, object), ...(await nestedOf(world, object))] };
   };
 }
 
@@ -76,7 +77,9 @@ function stateOf(object: KubeObject, condition: Condition | undefined): LinkStat
   if (!condition) return 'unknown';
   if (isDeleting(object) || condition.type === 'Paused') return 'working';
   if (condition.status === 'True') return 'ok';
-  const isStuck = getCondition(object, STALLED)?.status === 'True' || object.status?.failureMessage !== undefined;
+  const { failureMessage, phase } = object.status ?? {};
+  const isStuck =
+    getCondition(object, STALLED)?.status === 'True' || failureMessage !== undefined || phase === 'Failed';
   return isStuck ? 'blocked' : 'working';
 }
 
@@ -114,12 +117,24 @@ function causesOf(world: World, object: KubeObject): Look[] {
   for (const [field, value] of Object.entries(object.spec ?? {}) as [string, { kind?: string; name?: string }][]) {
     if (field.endsWith('Ref') && value?.kind) follow(world.resource(value.kind), value.name);
   }
+  if (object.kind === workspaceInstances.kind) follow(workspaceTemplates, object.spec?.templateRef?.name);
   const way = clusterWays.find(
     ({ resource }) => resource.kind === object.kind && apiVersionOf(resource) === object.apiVersion,
   );
   if (!way) return causes;
   follow(clusters, object.spec?.host?.cluster);
   return [...causes, lookAtTool(world, way)];
+}
+
+/** The cluster that a workspace waits for: its own, or the one it shares. */
+async function nestedOf(world: World, object: KubeObject): Promise<Look[]> {
+  if (object.kind !== workspaceInstances.kind || getCondition(object, 'ClusterReady')?.status !== 'False') return [];
+  const own = { namespace: object.metadata.namespace, name: object.metadata.name as string };
+  const shared = { namespace: SHARED_NAMESPACE, name: object.spec?.templateRef?.name as string };
+  for (const key of [own, shared]) {
+    if (await world.store.get(clusters, key).catch(ignoreNotFound)) return [lookAt(world, clusters, key)];
+  }
+  return [];
 }
 
 export function lookAtTool(world: World, way: ClusterWay): Look {

@@ -1,10 +1,11 @@
 // A workshop as people use it: images compiled with Docker, a k3d cluster for each student, their page in a real browser.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../bed/cache.ts';
-import { waitFor } from '../bed/process.ts';
+import { run, waitFor } from '../bed/process.ts';
 import { k3sVersion } from '../bed/versions.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { Rookery } from './support/rookery.ts';
@@ -31,6 +32,8 @@ describe('a class with containers', () => {
     docker.try('docker', 'exec', `rookery-ws-${await uidOf(student)}`, 'sh', '-c', command);
 
   beforeAll(async () => {
+    // The page comes from the build, wherever the rest comes from.
+    await run(process.execPath, [fileURLToPath(new URL('../../tools/build.mjs', import.meta.url))]);
     docker = await engine('workspace-image', 'k3s-image');
     await docker.docker('tag', 'rookery-bed/workspace:1', 'rookery/workspace:latest');
     rookery = new Rookery('workspaces-home', { ...docker.env, ROOKERY_WEB_PORT: '0' });
@@ -44,7 +47,6 @@ describe('a class with containers', () => {
     await browser?.close();
     for (const student of students) await rookery?.run('workspace', 'delete', nameOf(student), '--timeout', '120');
     await rookery?.close();
-    await docker?.clear('rookery-ws-');
     await docker?.docker('image', 'rm', '-f', 'rookery/workspace:latest').catch(() => '');
     await docker?.release();
     rmSync(files, { recursive: true, force: true });

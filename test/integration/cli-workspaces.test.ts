@@ -1,0 +1,75 @@
+// Workspace commands with a control plane that runs: what an instructor types, what they read.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Rookery } from '../harness/rookery.ts';
+
+const rookery = new Rookery({ ROOKERY_WEB_PORT: '0', DOCKER_HOST: 'unix:///nonexistent/docker.sock' });
+const run = (...args: string[]) => rookery.run(...args);
+const file = (name: string, text: string): string => {
+  const path = join(rookery.home, name);
+  writeFileSync(path, text);
+  return path;
+};
+const TEMPLATE = (name: string) => `
+apiVersion: workshop.platform/v1alpha1
+kind: WorkspaceTemplate
+metadata: { name: ${name} }
+spec:
+  steps:
+    - id: one
+      title: One
+      imageTag: example/one:1
+      checks: [{ name: There is a file, run: 'test -e ~/file', hint: 'touch ~/file' }]
+      files: [{ path: work/readme, content: hello }]
+`;
+
+beforeAll(async () => {
+  expect(await run('up', '--detach', '--no-demo')).toMatchObject({ code: 0 });
+  expect(await run('template', 'apply', '-f', file('t.yaml', TEMPLATE('course')))).toMatchObject({ code: 0 });
+});
+afterAll(() => rookery.close());
+
+it('makes a class; one student’s trouble does not stop the others, and the same command finishes it', async () => {
+  const long = 'x'.repeat(30);
+  const template = 'a-name-that-leaves-no-room-for-much';
+  await run('template', 'apply', '-f', file('long.yaml', TEMPLATE(template)));
+  const class1 = file('class.csv', `student\nada\n${long}\neve\n`);
+  const { code, stdout, stderr } = await run('workspace', 'create', '-t', template, '--students', class1);
+  expect(code).toBe(2);
+  expect(stdout).toMatch(new RegExp(`${template}-ada +ada +Running\n.*-eve +eve +Running`));
+  expect(stderr).toContain('1 of 3 workspaces are not there');
+  expect(stderr).toContain(`${template}-${long}: `);
+  const class2 = file('class.csv', 'ada\neve\nbob\n');
+  expect(await run('workspace', 'create', '-t', template, '--students', class2)).toMatchObject({ code: 0 });
+});
+
+it('runs the checks of a workspace', async () => {
+  expect(await run('workspace', 'create', 'kim', '-t', 'course')).toMatchObject({ code: 0 });
+  const { code, stdout } = await run('workspace', 'check', 'kim');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✗ There is a file\n {4}ended with 1 instead of 0\n {4}touch ~\/file\n$/);
+  expect((await run('workspace', 'check', 'nobody')).stderr).toContain('there is no workspace "nobody"');
+});
+
+it('says why a workspace does not run', async () => {
+  expect(await run('why', 'workspace/kim')).toMatchObject({ code: 0 });
+  await run('workspace', 'suspend', 'kim');
+  const suspended = await run('why', 'workspace/kim');
+  expect(suspended).toMatchObject({ code: 1, stdout: expect.stringContaining('suspended by spec.suspend') });
+  expect((await run('workspace', 'check', 'kim')).stderr).toContain('the workspace is Suspended');
+  expect(await run('workspace', 'resume', 'kim')).toMatchObject({ code: 0 });
+});
+
+it('says that more time is needed where the time is up', async () => {
+  await run('workspace', 'create', 'short', '-t', 'course', '--ttl', '1s');
+  await expect
+    .poll(async () => (await run('workspace', 'get', 'short')).stdout, { timeout: 20_000 })
+    .toMatch(/^Phase: +Suspended$/m);
+  expect(await run('workspace', 'resume', 'short')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('rookery workspace extend short --ttl'),
+  });
+  expect(await run('workspace', 'extend', 'short', '--ttl', '1h')).toMatchObject({ code: 0 });
+  expect(await run('workspace', 'resume', 'short')).toMatchObject({ code: 0 });
+});
