@@ -32,6 +32,12 @@ if is_owner; then
   mkdir -p -m 0755 "$data"
   printf '%s\n' "$id" >"$data/.rookery-owner"
   mkdir -p "$home/bin" "$home/run" "$data/agent/images" "$data/agent/etc/containerd"
+  # Released meanwhile: whoever began this has died, and the one that came after has removed the cluster.
+  if ! is_owner; then
+    rm -rf "$home" "$data/agent" "$data/.rookery-owner"
+    rmdir "$data" /var/lib/rookery 2>/dev/null || :
+    exit 77
+  fi
 else
   rm -f "$home/before.$id"
 fi
