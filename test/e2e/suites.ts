@@ -74,7 +74,7 @@ export const suites: readonly Suite[] = [
   {
     name: 'workspaces',
     about: 'a workshop with a k3d cluster for each student, in a real browser',
-    parts: ['workspace-image', 'k3d-cli', 'k3s-image', 'kubernetes', 'chromium'],
+    parts: ['workspace-image', 'k3d-cli', 'k3s-image', 'k3d-proxy-image', 'kubernetes', 'chromium'],
   },
   { name: 'services', about: 'Redis, and a machine over ssh', parts: ['services', 'node-image'] },
 ];

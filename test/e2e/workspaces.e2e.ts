@@ -7,16 +7,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../bed/cache.ts';
 import { run, waitFor } from '../bed/process.ts';
 import { k3sVersion } from '../bed/versions.ts';
-import { type Engine, engine } from './support/engine.ts';
+import { type K3dEngine, k3dEngine } from './support/k3d-provisioner.ts';
 import { Rookery } from './support/rookery.ts';
 
 const example = new URL('../../examples/kubernetes-101', import.meta.url).pathname;
 const template = 'kubernetes-101';
 const students = ['ada', 'eve'];
+const images = ['1-look-around', '2-deploy', '3-repair'].map((step) => `rookery-workshop/${template}:${step}`);
 const nameOf = (student: string) => `${template}-${student}`;
 
 describe('a class with containers', () => {
-  let docker: Engine;
+  let docker: K3dEngine;
   let rookery: Rookery;
   let browser: Browser;
   const files = scratch('workspaces');
@@ -34,7 +35,8 @@ describe('a class with containers', () => {
   beforeAll(async () => {
     // The page comes from the build, wherever the rest comes from.
     await run(process.execPath, [fileURLToPath(new URL('../../tools/build.mjs', import.meta.url))]);
-    docker = await engine('workspace-image', 'k3s-image');
+    docker = await k3dEngine(template, 'workspace-image', 'k3d-proxy-image');
+    await docker.try('docker', 'image', 'rm', '-f', ...images);
     await docker.docker('tag', 'rookery-bed/workspace:1', 'rookery/workspace:latest');
     rookery = new Rookery('workspaces-home', { ...docker.env, ROOKERY_WEB_PORT: '0' });
     await rookery.up();
@@ -47,7 +49,7 @@ describe('a class with containers', () => {
     await browser?.close();
     for (const student of students) await rookery?.run('workspace', 'delete', nameOf(student), '--timeout', '120');
     await rookery?.close();
-    await docker?.docker('image', 'rm', '-f', 'rookery/workspace:latest').catch(() => '');
+    await docker?.try('docker', 'image', 'rm', '-f', 'rookery/workspace:latest', ...images);
     await docker?.release();
     rmSync(files, { recursive: true, force: true });
   }, 240_000);
