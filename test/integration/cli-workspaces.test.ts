@@ -28,7 +28,12 @@ beforeAll(async () => {
   expect(await run('up', '--detach', '--no-demo')).toMatchObject({ code: 0 });
   expect(await run('template', 'apply', '-f', file('t.yaml', TEMPLATE('course')))).toMatchObject({ code: 0 });
 });
-afterAll(() => rookery.close());
+afterAll(async () => {
+  const { stdout } = await run('workspace', 'list', '-o', 'json');
+  const names = (JSON.parse(stdout) as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+  expect(await run('workspace', 'delete', ...names)).toMatchObject({ code: 0 });
+  await rookery.close();
+});
 
 it('makes a class; one student’s trouble does not stop the others, and the same command finishes it', async () => {
   const long = 'x'.repeat(30);
