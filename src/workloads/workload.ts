@@ -45,6 +45,9 @@ export interface WorkloadState {
 export interface Terminal {
   write(data: string): void;
   resize(columns: number, rows: number): void;
+  /** Whoever prints waits until it goes on. */
+  pause(): void;
+  resume(): void;
   onData(listener: (data: string) => void): void;
   onExit(listener: (code: number) => void): void;
   close(): void;

@@ -2,6 +2,7 @@
  * One shell and everybody who looks at it. The shell goes on when a browser goes away; who comes back, or comes to watch, first sees what
  * was on the screen. The newest size of somebody who may type counts.
  */
+import type { Clock } from '../../clock.ts';
 import type { Terminal } from '../../workloads/workload.ts';
 
 export interface Viewer {
@@ -11,6 +12,9 @@ export interface Viewer {
 
 /** Enough for several full screens, whatever colours they have. */
 const SCREEN_CHARACTERS = 256 * 1024;
+/** A shell that has printed so much rests a moment: nobody reads more, and this process serves others as well. */
+const BURST_CHARACTERS = 512 * 1024;
+const REST_MS = 50;
 /** Clears what a browser still shows and puts the terminal into its first state. */
 const RESET = '\x1bc';
 
@@ -18,14 +22,20 @@ export class TerminalSession {
   readonly #terminal: Terminal;
   readonly #viewers = new Set<Viewer>();
   readonly #onInput: () => void;
+  readonly #clock: Clock;
   #screen = '';
+  #printed = 0;
   #code: number | undefined;
 
-  constructor(terminal: Terminal, onInput: () => void) {
+  constructor(terminal: Terminal, onInput: () => void, clock: Clock) {
     this.#terminal = terminal;
     this.#onInput = onInput;
+    this.#clock = clock;
     terminal.onData((data) => {
-      this.#screen = (this.#screen + data).slice(-SCREEN_CHARACTERS);
+      this.#count(data.length);
+      this.#screen += data;
+      // Not with every piece: cutting copies all of it.
+      if (this.#screen.length > 2 * SCREEN_CHARACTERS) this.#screen = this.#screen.slice(-SCREEN_CHARACTERS);
       for (const viewer of this.#viewers) viewer.send(data);
     });
     terminal.onExit((code) => {
@@ -44,7 +54,7 @@ export class TerminalSession {
 
   attach(viewer: Viewer): void {
     this.#viewers.add(viewer);
-    viewer.send(RESET + this.#screen);
+    viewer.send(RESET + this.#screen.slice(-SCREEN_CHARACTERS));
     if (this.#code !== undefined) viewer.ended(this.#code);
   }
 
@@ -64,5 +74,13 @@ export class TerminalSession {
 
   close(): void {
     this.#terminal.close();
+  }
+
+  #count(characters: number): void {
+    this.#printed += characters;
+    if (this.#printed < BURST_CHARACTERS) return;
+    this.#printed = 0;
+    this.#terminal.pause();
+    this.#clock.after(REST_MS, () => this.#terminal.resume());
   }
 }

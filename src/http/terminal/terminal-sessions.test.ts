@@ -16,16 +16,24 @@ function world() {
       return () => timers.delete(callback);
     },
   };
-  const shells: { isClosed: boolean }[] = [];
+  const shells: { isClosed: boolean; isPaused: boolean; print(data: string): void }[] = [];
   const workload = {
     async terminal(): Promise<Terminal> {
-      const shell = { isClosed: false };
+      const shell = { isClosed: false, isPaused: false, print: (_data: string): void => {} };
       shells.push(shell);
       let exit: (code: number) => void = () => {};
       return {
         write() {},
         resize() {},
-        onData() {},
+        pause() {
+          shell.isPaused = true;
+        },
+        resume() {
+          shell.isPaused = false;
+        },
+        onData(listener) {
+          shell.print = listener;
+        },
         onExit(listener) {
           exit = listener;
         },
@@ -78,5 +86,16 @@ describe('shells of workspaces', () => {
     elapse();
     await new Promise((resolve) => setImmediate(resolve));
     expect(shells[0]?.isClosed).toBe(false);
+  });
+
+  it('rest a moment after every half megabyte', async () => {
+    const { open, shells, elapse } = world();
+    await open();
+    shells[0]?.print('y\n'.repeat(200_000));
+    expect(shells[0]?.isPaused).toBe(false);
+    shells[0]?.print('y\n'.repeat(200_000));
+    expect(shells[0]?.isPaused).toBe(true);
+    elapse();
+    expect(shells[0]?.isPaused).toBe(false);
   });
 });

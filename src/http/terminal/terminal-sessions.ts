@@ -27,7 +27,8 @@ export class TerminalSessions {
       if (session && !session.isOver) return session;
       if (this.#sessions.get(ref.id) === known) this.#sessions.delete(ref.id);
     }
-    const opening = workload.terminal(ref, size).then((terminal) => new TerminalSession(terminal, onInput));
+    const { clock } = this.#options;
+    const opening = workload.terminal(ref, size).then((terminal) => new TerminalSession(terminal, onInput, clock));
     this.#sessions.set(ref.id, opening);
     return await opening;
   }

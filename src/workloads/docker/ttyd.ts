@@ -7,6 +7,8 @@ import type { Terminal, TerminalSize } from '../workload.ts';
 
 const INPUT = '0';
 const RESIZE = '1';
+const PAUSE = '2';
+const RESUME = '3';
 const OUTPUT = '0';
 const OPEN_MS = 10_000;
 /** Linux: a file as a place, without opening what is there. */
@@ -49,6 +51,8 @@ function connectTo(place: FileHandle, { columns, rows }: TerminalSize): Promise<
       resolve({
         write: (data) => send(INPUT + data),
         resize: (wide, high) => send(RESIZE + JSON.stringify({ columns: wide, rows: high })),
+        pause: () => send(PAUSE),
+        resume: () => send(RESUME),
         onData(listener) {
           listeners.push(listener);
           for (const text of early.splice(0)) listener(text);

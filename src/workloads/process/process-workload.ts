@@ -134,6 +134,8 @@ export class ProcessWorkload implements Workload {
     const terminal: Terminal = {
       write: (data) => pty.write(data),
       resize: (wide, high) => void (isOver || pty.resize(wide, high)),
+      pause: () => void (isOver || pty.pause()),
+      resume: () => void (isOver || pty.resume()),
       onData: (listener) => void pty.onData(listener),
       onExit: (listener) => void pty.onExit(({ exitCode }) => listener(exitCode)),
       close: () => void (isOver || pty.kill('SIGKILL')),
