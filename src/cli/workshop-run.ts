@@ -3,8 +3,9 @@ import { watch } from 'node:fs';
 import { userInfo } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeObject } from '../api/object.ts';
-import { namespaces, workspaceInstances } from '../api/resources.ts';
+import { workspaceInstances } from '../api/resources.ts';
 import { systemClock } from '../clock.ts';
+import { ensureNamespace } from '../controllers/workspace/own-namespace.ts';
 import { RookeryError } from '../errors.ts';
 import { apiVersionOf, isAlreadyExists, type ObjectStore, waitFor } from '../kube/index.ts';
 import { compile } from '../workshop/compile.ts';
@@ -51,7 +52,7 @@ async function ensureInstance(store: ObjectStore, template: KubeObject, signal: 
   const orThere = (error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   };
-  await store.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }).catch(orThere);
+  await ensureNamespace(store, namespace, name);
   const instance: KubeObject = {
     apiVersion: apiVersionOf(workspaceInstances),
     kind: workspaceInstances.kind,

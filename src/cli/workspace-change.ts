@@ -1,6 +1,6 @@
 /** `rookery workspace step|extend|suspend|resume|delete` */
 import type { KubeObject } from '../api/object.ts';
-import { namespaces, workspaceInstances } from '../api/resources.ts';
+import { workspaceInstances } from '../api/resources.ts';
 import { rfc3339 } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import {
@@ -16,7 +16,7 @@ import { connect, type GlobalOptions } from './connect.ts';
 import { seconds } from './numbers.ts';
 import { print } from './output.ts';
 import { failed } from './workspace-create.ts';
-import { findWorkspace, namespaceOf } from './workspace-lookup.ts';
+import { findWorkspace } from './workspace-lookup.ts';
 
 interface ChangeOptions extends GlobalOptions {
   namespace?: string;
@@ -54,20 +54,13 @@ export async function deleteWorkspaces(options: ChangeOptions, names: string[]):
   try {
     const found = await Promise.all(names.map((name) => findWorkspace(store, name, options.namespace)));
     await Promise.all(found.map((one) => store.delete(workspaceInstances, keyOf(one)).catch(ignoreNotFound)));
-    if (options.wait) await Promise.all(found.map((one) => gone(store, one, timeoutMs, signal)));
+    if (options.wait)
+      await Promise.all(found.map((one) => waitForGone(store, workspaceInstances, keyOf(one), { timeoutMs, signal })));
     const verb = options.wait ? 'deleted' : 'deletion requested';
     await print(options.output, { deleted: names }, () => names.map((name) => `workspace ${name} ${verb}\n`).join(''));
   } finally {
     await close();
   }
-}
-
-async function gone(store: ObjectStore, one: KubeObject, timeoutMs: number, signal: AbortSignal): Promise<void> {
-  await waitForGone(store, workspaceInstances, keyOf(one), { timeoutMs, signal });
-  const { namespace, name } = one.metadata;
-  // The namespace that was made for it goes with it; one that somebody chose stays.
-  if (namespace !== namespaceOf(name as string)) return;
-  await store.delete(namespaces, { name: namespace }).catch(ignoreNotFound);
 }
 
 async function change(

@@ -1,6 +1,7 @@
 /** `rookery workspace create`: one workspace, or one for each student of a class. */
 import type { KubeObject } from '../api/object.ts';
-import { namespaces, workspaceInstances, workspaceTemplates } from '../api/resources.ts';
+import { workspaceInstances, workspaceTemplates } from '../api/resources.ts';
+import { ensureNamespace } from '../controllers/workspace/own-namespace.ts';
 import { RookeryError } from '../errors.ts';
 import { apiVersionOf, getCondition, isAlreadyExists, isNotFound, type ObjectStore, waitFor } from '../kube/index.ts';
 import { connect, type GlobalOptions } from './connect.ts';
@@ -79,10 +80,7 @@ async function wantedOnes(options: CreateOptions, name: string | undefined): Pro
 }
 
 async function request(store: ObjectStore, options: CreateOptions, { name, namespace, owner }: Wanted) {
-  const space: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-  await store.create(namespaces, space, { fieldManager: 'rookery' }).catch((error) => {
-    if (!isAlreadyExists(error)) throw error;
-  });
+  await ensureNamespace(store, namespace, options.namespace ? undefined : name);
   const instance: KubeObject = {
     apiVersion: apiVersionOf(workspaceInstances),
     kind: workspaceInstances.kind,

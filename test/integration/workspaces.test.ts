@@ -10,6 +10,7 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { clusters, namespaces, workspaceInstances, workspaceTemplates } from '../../src/api/resources.ts';
 import { systemClock, systemRandom } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
+import { ensureNamespace } from '../../src/controllers/workspace/own-namespace.ts';
 import { ControlPlane } from '../../src/embedded/control-plane.ts';
 import { serveWorkspaces } from '../../src/http/index.ts';
 import { WorkspaceLinks } from '../../src/http/workspace-links.ts';
@@ -399,6 +400,18 @@ it('workspaces of one template share a cluster, each in a namespace that is all 
   await plane.store.delete(workspaceInstances, key('lise'));
   await waitForGone(plane.store, workspaceInstances, key('lise'), { timeoutMs: 20_000 });
   await waitForGone(plane.store, clusters, { namespace: 'rookery-shared', name: 'together' }, { timeoutMs: 20_000 });
+});
+
+it('takes the namespace that was made for it along, and no other', async () => {
+  await ensureNamespace(plane.store, 'ws-mary', 'mary');
+  for (const name of ['mary', 'emmy']) {
+    await make(name);
+    await running(name);
+    await plane.store.delete(workspaceInstances, key(name));
+    await waitForGone(plane.store, workspaceInstances, key(name), { timeoutMs: 20_000 });
+  }
+  await waitForGone(plane.store, namespaces, { name: 'ws-mary' }, { timeoutMs: 20_000 });
+  expect((await plane.store.get(namespaces, { name: 'ws-emmy' })).metadata.deletionTimestamp).toBeUndefined();
 });
 
 it('leaves nothing behind', async () => {

@@ -26,6 +26,7 @@ import { type ClusterWay, clusterWays } from '../../provisioners/registry.ts';
 import type { Workload, WorkloadRequest } from '../../workloads/workload.ts';
 import { type Lifetime, lifetimeOf } from './lifetime.ts';
 import { ensureNested, type NestedState, nestedKey, removeNested, suspendNested } from './nested-cluster.ts';
+import { removeOwnNamespace } from './own-namespace.ts';
 import { lockedFields, type Settings, settingsOf, stepIds } from './settings.ts';
 import { ensureShared, removeShared, sharedKey } from './shared-cluster.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
@@ -105,6 +106,8 @@ export class WorkspaceScope {
       return requeueAfter(1000); // Told by the watch of Clusters as well, but for what is in one that is shared.
     }
     this.#tell('Normal', 'Gone', `removed ${[...removed, 'the nested cluster'].join(', ')}`);
+    // Before the finalizer, so that a crash in between leaves none behind: it waits for the instance in it.
+    await removeOwnNamespace(this.#store, this.#object, this.#signal);
     await removeFinalizer(this.#store, workspaceInstances, this.#object, FINALIZER, this.#signal);
     return undefined;
   }
