@@ -4,7 +4,7 @@
  * deletes, so that every provisioner's suite can afford it. Call it at the top level of a suite.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../../bed/cache.ts';
@@ -176,6 +176,7 @@ class MortalRookery {
   /** What provisioners keep for clusters. */
   files(): string[] {
     const folder = join(this.#home, 'provisioners');
+    if (!existsSync(folder)) return []; // Some keep nothing here.
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory())
       .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
