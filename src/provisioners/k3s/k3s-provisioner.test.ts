@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 // What the suite of all provisioners does not ask, on a machine that is a folder (`testing/sandbox-host.ts`).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sleep, systemClock } from '../../clock.ts';
@@ -118,6 +120,10 @@ describe('a cluster', () => {
     expect(upgraded.cluster?.image).toBe(newer.resolved.image);
     expect(machine.read(`${HOME}/token`)).toBe(token);
 
+    // The new one says that it is ready before it has made all it makes.
+    const hasAll = () =>
+      existsSync(join(machine.root, 'sys/class/net/cni0')) && machine.read('rules')?.includes('KUBE-');
+    await expect.poll(hasAll, { timeout: 10_000 }).toBe(true);
     const orphan = (await machine.provisioner().inventory([newer]))[0]?.ref;
     expect(orphan).toMatchObject({ id: 'uid-1' });
     const { removed } = await gone({ ...newer, ...orphan });

@@ -1,6 +1,7 @@
 # Makes the machine ours before anything else: what is there already is written down, then the owner. $4: the owner as JSON.
 # Says whose it is, so that of two who come at once one goes away.
 set -e
+lock
 umask 077
 if [ ! -f "$home/owner.json" ]; then
   fresh=$([ -d /var/lib/rookery ] || echo yes)
@@ -32,12 +33,6 @@ if is_owner; then
   mkdir -p -m 0755 "$data"
   printf '%s\n' "$id" >"$data/.rookery-owner"
   mkdir -p "$home/bin" "$home/run" "$data/agent/images" "$data/agent/etc/containerd"
-  # Released meanwhile: whoever began this has died, and the one that came after has removed the cluster.
-  if ! is_owner; then
-    rm -rf "$home" "$data/agent" "$data/.rookery-owner"
-    rmdir "$data" /var/lib/rookery 2>/dev/null || :
-    exit 77
-  fi
 else
   rm -f "$home/before.$id"
 fi

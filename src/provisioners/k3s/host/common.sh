@@ -15,6 +15,9 @@ chains='KUBE-|CNI-|FLANNEL-'
 shared='/run/containerd/runc/k8s.io /run/containerd/runc /run/containerd/s /run/containerd /run/nri/nri.sock /run/nri /run/netns'
 
 has() { command -v "$1" >/dev/null 2>&1; }
+# A script goes on when the Rookery that began it dies. Whoever looks next waits for it, or it would find the machine
+# free that is being claimed. The folder is there on every machine, so that nothing is left of the lock.
+lock() { if has flock; then exec 9</var/lib && flock -w 30 9; fi; }
 has_systemd() { [ -d /run/systemd/system ] && has systemctl; }
 is_owner() { [ -f "$home/owner.json" ] && grep -qF "\"id\":\"$id\"" "$home/owner.json"; }
 # Was it there before we came? Then it is not ours.

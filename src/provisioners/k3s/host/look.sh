@@ -2,6 +2,7 @@
 fact() { [ -z "$2" ] || printf '%s %s\n' "$1" "$2"; }
 text() { [ ! -s "$2" ] || printf '%s %s\n' "$1" "$(base64 <"$2" | tr -d '\n')"; }
 
+lock
 processes=$(named)
 fact uid "$(id -u)"
 fact os "$(uname -s)"
