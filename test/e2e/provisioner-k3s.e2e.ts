@@ -13,7 +13,6 @@ import { program } from '../bed/environment.ts';
 import { waitFor } from '../bed/process.ts';
 import { k3sVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
-import { crashLoop } from './support/crash-loop.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { containerSpec, imagesPath, type K3sMachine, k3sMachine, sshKey } from './support/k3s-machine.ts';
 import { Traces } from './support/machine-traces.ts';
@@ -209,42 +208,4 @@ describe('K3sCluster on the machine Rookery runs on, without systemd', () => {
     expect(await traces.left()).toEqual([]);
     expect(await kubectl('get events -o jsonpath={.items[*].message}')).toContain('data /var/lib/k3s-data/k3s');
   });
-});
-
-crashLoop('k3s over SSH', async () => {
-  const name = `${prefix}crash`;
-  const docker = await engine('k3s-image');
-  await docker.clear(name);
-  const folder = scratch('provisioner-k3s-crash');
-  const key = await sshKey(folder);
-  const machine = await k3sMachine(docker, name, { init: 'systemd', publicKey: key.publicKey });
-  const traces = await Traces.of(machine);
-  const ssh = { address: machine.address, keySecretRef: { name: 'crash-key' } };
-  return {
-    prefix: 'crash-',
-    env: docker.env,
-    prepare: (kubectl) =>
-      kubectl.apply({
-        apiVersion: 'v1',
-        kind: 'Secret',
-        type: 'kubernetes.io/ssh-auth',
-        metadata: { name: 'crash-key', namespace: 'default' },
-        stringData: { 'ssh-privatekey': key.privateKey },
-      }),
-    object: (name) => ({
-      apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
-      kind: 'K3sCluster',
-      metadata: { name, namespace: 'default' },
-      // On the machine already: what a copy over SSH takes is in the suite above.
-      spec: { host: { ssh }, binary: '/usr/bin/k3s', airgapImages: [imagesPath], ...containerSpec },
-    }),
-    hasBegun: async () =>
-      (await docker.try('docker', 'exec', name, 'test', '-e', '/var/lib/rookery/k3s/owner.json')).code === 0,
-    leftovers: () => traces.left(),
-    close: async () => {
-      await docker.clear(name);
-      await docker.release();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
 });

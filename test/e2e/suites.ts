@@ -36,6 +36,12 @@ export const suites: readonly Suite[] = [
     about: 'Rookery and k3s on machines: over SSH by systemd, as local root without; kill -9, nothing left',
     parts: ['k3s-image', 'kubernetes'],
   },
+  {
+    name: 'crash-k3s',
+    about: 'Rookery killed 20 times while it makes and 20 while it deletes k3s clusters over SSH',
+    parts: ['k3s-image', 'kubernetes'],
+    full: true,
+  },
   { name: 'k3d', about: 'k3d: server and agent, stop and start', parts: ['k3d-cli', 'k3s-image', 'kubernetes'] },
   {
     name: 'provisioner-k3d',
