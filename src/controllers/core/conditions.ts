@@ -9,6 +9,7 @@ import {
 } from '../../kube/index.ts';
 import type { Found } from './externals.ts';
 import { LABEL } from './names.ts';
+import type { Reference } from './provider-kinds.ts';
 
 /** What is said when something failed that is not the user's to fix; the log has the rest. */
 export const SEE_LOGS = 'Please check controller logs for errors';
@@ -77,9 +78,26 @@ export function absence({ type, kind, found, reached, of }: AbsenceOptions): Con
   return { type, status: 'False', reason: 'ObjectDeleted', message };
 }
 
-/** While a provider has not set the field of its contract. */
-export function notYet(kind: string, field: string): string {
-  return `${kind} status.initialization.${field} is false`;
+export interface ProviderConditionOptions extends Omit<AbsenceOptions, 'kind'> {
+  /** Condition of the provider's object; without one, the field of its contract decides. */
+  from: 'Ready' | 'Available';
+  reference: Reference;
+  /** Below `status.initialization` of the provider's object. */
+  field: string;
+  /** Whether one that is absent was there once. Default: as `reached`. */
+  wasThere?: boolean;
+}
+
+/** What an object says of the provider's object it refers to. */
+export function providerCondition(options: ProviderConditionOptions): ConditionInput {
+  const { type, from, reference, field, found, reached, wasThere = reached, of } = options;
+  const { kind } = reference;
+  if (!found.object) return absence({ type, kind, found, reached: wasThere, of });
+  const message = `${kind} status.initialization.${field} is false`;
+  const fallback: MirrorOptions['fallback'] = reached
+    ? { status: 'True', reason: from }
+    : { status: 'False', reason: `Not${from}`, message };
+  return mirrored({ source: found.object, from, to: type, fine: from, fallback });
 }
 
 /** Whether a provider's object reports the condition at all. */

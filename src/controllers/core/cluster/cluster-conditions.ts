@@ -11,7 +11,7 @@ import {
   setCondition,
   summarize,
 } from '../../../kube/index.ts';
-import { absence, aggregated, mirrored, notYet, reports, SEE_LOGS } from '../conditions.ts';
+import { absence, aggregated, providerCondition, reports, SEE_LOGS } from '../conditions.ts';
 import { isControlPlaneMachine } from '../core.ts';
 import { REPORTS_CONNECTION_LABEL } from '../names.ts';
 import { machinesReady, machinesUpToDate, remediating } from '../pool-conditions.ts';
@@ -77,16 +77,14 @@ function infrastructureReady({ draft, cluster, infrastructure }: ClusterScope): 
   const reference: Reference | undefined = cluster.spec?.infrastructureRef;
   if (!reference) return { type, status: 'True', reason: 'Ready', message: 'The cluster has no infrastructureRef' };
   const reached = Boolean(draft.status.initialization?.infrastructureProvisioned);
-  if (!infrastructure.object)
-    return absence({ type, kind: reference.kind, found: infrastructure, reached, of: cluster });
-  return mirrored({
-    source: infrastructure.object,
+  return providerCondition({
+    type,
     from: 'Ready',
-    to: type,
-    fine: 'Ready',
-    fallback: reached
-      ? { status: 'True', reason: 'Ready' }
-      : { status: 'False', reason: 'NotReady', message: notYet(reference.kind, 'provisioned') },
+    reference,
+    field: 'provisioned',
+    found: infrastructure,
+    reached,
+    of: cluster,
   });
 }
 
@@ -100,16 +98,8 @@ function controlPlaneAvailable({ draft, cluster, controlPlane }: ClusterScope): 
       : { type, status: 'False', reason: 'NotAvailable', message: `${message}; none of them has a Node yet` };
   }
   const reached = Boolean(draft.status.initialization?.controlPlaneInitialized);
-  if (!controlPlane.object) return absence({ type, kind: reference.kind, found: controlPlane, reached, of: cluster });
-  return mirrored({
-    source: controlPlane.object,
-    from: 'Available',
-    to: type,
-    fine: 'Available',
-    fallback: reached
-      ? { status: 'True', reason: 'Available' }
-      : { status: 'False', reason: 'NotAvailable', message: notYet(reference.kind, 'controlPlaneInitialized') },
-  });
+  const field = 'controlPlaneInitialized';
+  return providerCondition({ type, from: 'Available', reference, field, found: controlPlane, reached, of: cluster });
 }
 
 function controlPlaneInitialized(scope: ClusterScope): ConditionInput | undefined {

@@ -5,17 +5,14 @@
 import { clusters, machineDeployments, machineSets, machines } from '../../../api/resources.ts';
 import {
   type ControllerOptions,
-  ensureFinalizer,
   exceptStatus,
   ignoreNotFound,
   isDeleting,
-  isPaused,
   keyOf,
   type ObjectKey,
-  PatchHelper,
   requeueAfter,
-  setPaused,
 } from '../../../kube/index.ts';
+import { begin } from '../begin.ts';
 import { listOfCluster, ofCluster } from '../caches.ts';
 import { type Core, runPhases } from '../core.ts';
 import { FINALIZER } from '../names.ts';
@@ -45,16 +42,17 @@ export function clusterController(core: Core): ControllerOptions {
     async reconcile(key, { signal, clock }) {
       const found = await store.get(clusters, key, { signal }).catch(ignoreNotFound);
       if (!found) return workloads.forget(key);
-      const cluster = isPaused(found, found)
-        ? found
-        : await ensureFinalizer(store, clusters, found, FINALIZER.cluster, signal);
-      const helper = new PatchHelper(store, clusters, cluster);
-      const draft = helper.draft();
-      draft.status ??= {};
-      if (setPaused(draft, cluster, clock)) {
-        await helper.patch(draft, signal);
-        return;
-      }
+      const begun = await begin({
+        store,
+        resource: clusters,
+        found,
+        cluster: found,
+        finalizer: FINALIZER.cluster,
+        clock,
+        signal,
+      });
+      if (!begun) return;
+      const { object: cluster, helper, draft } = begun;
       const scope: ClusterScope = {
         ...{ core, cluster, draft, signal },
         infrastructure: { missing: false },

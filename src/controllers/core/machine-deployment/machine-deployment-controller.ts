@@ -3,19 +3,16 @@ import type { KubeObject } from '../../../api/object.ts';
 import { clusters, machineDeployments, machineSets, machines } from '../../../api/resources.ts';
 import {
   type ControllerOptions,
-  ensureFinalizer,
   exceptStatus,
   ignoreNotFound,
   isDeleting,
-  isPaused,
   keyOf,
   ownerReference,
-  PatchHelper,
   requeueAfter,
-  setPaused,
   withOwner,
 } from '../../../kube/index.ts';
 import { Applied } from '../applied.ts';
+import { begin } from '../begin.ts';
 import { ofCluster } from '../caches.ts';
 import { type Core, clusterOf, runPhases } from '../core.ts';
 import { FINALIZER, LABEL } from '../names.ts';
@@ -55,16 +52,17 @@ export function machineDeploymentController(core: Core): ControllerOptions {
       if (!found) return;
       const cluster = await clusterOf(core, found, signal);
       if (!cluster && !isDeleting(found)) return;
-      const deployment = isPaused(found, cluster)
-        ? found
-        : await ensureFinalizer(store, machineDeployments, found, FINALIZER.machineDeployment, signal);
-      const helper = new PatchHelper(store, machineDeployments, deployment);
-      const draft = helper.draft();
-      draft.status ??= {};
-      if (setPaused(draft, cluster, clock)) {
-        await helper.patch(draft, signal);
-        return;
-      }
+      const begun = await begin({
+        store,
+        resource: machineDeployments,
+        found,
+        cluster,
+        finalizer: FINALIZER.machineDeployment,
+        clock,
+        signal,
+      });
+      if (!begun) return;
+      const { object: deployment, helper, draft } = begun;
       const scope: DeploymentScope = {
         ...{ core, applied, deployment, draft, signal },
         cluster: cluster as KubeObject,

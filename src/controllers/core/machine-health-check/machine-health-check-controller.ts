@@ -19,10 +19,10 @@ import {
   PatchHelper,
   requeueAfter,
   setCondition,
-  setPaused,
   withOwner,
 } from '../../../kube/index.ts';
 import { isSame } from '../../../kube/merge-patch.ts';
+import { begin } from '../begin.ts';
 import { listOfCluster, ofCluster } from '../caches.ts';
 import { hasCondition } from '../conditions.ts';
 import { type Core, clusterOf } from '../core.ts';
@@ -48,13 +48,9 @@ export function machineHealthCheckController(core: Core): ControllerOptions {
       if (!check || isDeleting(check)) return;
       const cluster = await clusterOf(core, check, signal);
       if (!cluster) return;
-      const helper = new PatchHelper(store, machineHealthChecks, check);
-      const draft = helper.draft();
-      draft.status ??= {};
-      if (setPaused(draft, cluster, clock)) {
-        await helper.patch(draft, signal);
-        return;
-      }
+      const begun = await begin({ store, resource: machineHealthChecks, found: check, cluster, clock, signal });
+      if (!begun) return;
+      const { helper, draft } = begun;
       draft.metadata.labels = { ...draft.metadata.labels, [LABEL.clusterName]: check.spec.clusterName };
       draft.metadata.ownerReferences = withOwner(draft, ownerReference(cluster)).metadata.ownerReferences;
       const targets = await findTargets(core, check, cluster, signal);

@@ -5,19 +5,16 @@ import { clusters, machineDeployments, machineSets, machines } from '../../../ap
 import {
   type ControllerOptions,
   controllerOf,
-  ensureFinalizer,
   exceptStatus,
   ignoreNotFound,
   isDeleting,
-  isPaused,
   keyOf,
-  PatchHelper,
   requeueAfter,
-  setPaused,
   TerminalError,
   withOwner,
 } from '../../../kube/index.ts';
 import { Applied } from '../applied.ts';
+import { begin } from '../begin.ts';
 import { ofCluster } from '../caches.ts';
 import { type Core, clusterOf, runPhases } from '../core.ts';
 import { ANNOTATION, FINALIZER, LABEL } from '../names.ts';
@@ -62,16 +59,17 @@ export function machineSetController(core: Core): ControllerOptions {
       if (!found) return;
       const cluster = await clusterOf(core, found, signal);
       if (!cluster && !isDeleting(found)) return;
-      const set = isPaused(found, cluster)
-        ? found
-        : await ensureFinalizer(store, machineSets, found, FINALIZER.machineSet, signal);
-      const helper = new PatchHelper(store, machineSets, set);
-      const draft = helper.draft();
-      draft.status ??= {};
-      if (setPaused(draft, cluster, clock)) {
-        await helper.patch(draft, signal);
-        return;
-      }
+      const begun = await begin({
+        store,
+        resource: machineSets,
+        found,
+        cluster,
+        finalizer: FINALIZER.machineSet,
+        clock,
+        signal,
+      });
+      if (!begun) return;
+      const { object: set, helper, draft } = begun;
       const scope: MachineSetScope = {
         ...{ core, applied, set, draft, signal },
         cluster: cluster as KubeObject,

@@ -9,7 +9,7 @@ import {
   setCondition,
   summarize,
 } from '../../../kube/index.ts';
-import { absence, mirrored, notYet, SEE_LOGS } from '../conditions.ts';
+import { providerCondition, SEE_LOGS } from '../conditions.ts';
 import { templateDifferences } from '../machine-template.ts';
 import { createdAt, drainObstacles } from '../pool-conditions.ts';
 import type { Reference } from '../provider-kinds.ts';
@@ -41,39 +41,23 @@ function bootstrapReady({ draft, machine, bootstrap }: MachineScope): ConditionI
   const reference: Reference | undefined = machine.spec.bootstrap?.configRef;
   if (!reference) return { type, status: 'True', reason: 'DataSecretProvided' };
   const reached = Boolean(draft.status.initialization?.bootstrapDataSecretCreated);
-  if (!bootstrap.object)
-    return absence({
-      type,
-      kind: reference.kind,
-      found: bootstrap,
-      reached: reached && isDeleting(machine),
-      of: machine,
-    });
-  return mirrored({
-    source: bootstrap.object,
-    from: 'Ready',
-    to: type,
-    fine: 'Ready',
-    fallback: reached
-      ? { status: 'True', reason: 'Ready' }
-      : { status: 'False', reason: 'NotReady', message: notYet(reference.kind, 'dataSecretCreated') },
-  });
+  const wasThere = reached && isDeleting(machine);
+  const field = 'dataSecretCreated';
+  return providerCondition({ type, from: 'Ready', reference, field, found: bootstrap, reached, wasThere, of: machine });
 }
 
 function infrastructureReady({ draft, machine, infrastructure }: MachineScope): ConditionInput {
   const type = 'InfrastructureReady';
   const reference: Reference = machine.spec.infrastructureRef;
   const reached = Boolean(draft.status.initialization?.infrastructureProvisioned);
-  if (!infrastructure.object)
-    return absence({ type, kind: reference.kind, found: infrastructure, reached, of: machine });
-  return mirrored({
-    source: infrastructure.object,
+  return providerCondition({
+    type,
     from: 'Ready',
-    to: type,
-    fine: 'Ready',
-    fallback: reached
-      ? { status: 'True', reason: 'Ready' }
-      : { status: 'False', reason: 'NotReady', message: notYet(reference.kind, 'provisioned') },
+    reference,
+    field: 'provisioned',
+    found: infrastructure,
+    reached,
+    of: machine,
   });
 }
 

@@ -7,18 +7,15 @@ import { clusters, machineDeployments, machineSets, machines } from '../../../ap
 import {
   type ControllerOptions,
   controllerOf,
-  ensureFinalizer,
   getCondition,
   ignoreNotFound,
   isDeleting,
-  isPaused,
   keyOf,
-  PatchHelper,
   requeueAfter,
-  setPaused,
   withOwner,
 } from '../../../kube/index.ts';
 import { isSame } from '../../../kube/merge-patch.ts';
+import { begin } from '../begin.ts';
 import { ofCluster } from '../caches.ts';
 import { type Core, clusterOf, runPhases } from '../core.ts';
 import { FINALIZER, LABEL } from '../names.ts';
@@ -57,16 +54,17 @@ export function machineController(core: Core): ControllerOptions {
       const cluster = await clusterOf(core, found, signal);
       // Without its Cluster nothing can be done for a machine but to let it go.
       if (!cluster && !isDeleting(found)) return;
-      const machine = isPaused(found, cluster)
-        ? found
-        : await ensureFinalizer(store, machines, found, FINALIZER.machine, signal);
-      const helper = new PatchHelper(store, machines, machine);
-      const draft = helper.draft();
-      draft.status ??= {};
-      if (setPaused(draft, cluster, clock)) {
-        await helper.patch(draft, signal);
-        return;
-      }
+      const begun = await begin({
+        store,
+        resource: machines,
+        found,
+        cluster,
+        finalizer: FINALIZER.machine,
+        clock,
+        signal,
+      });
+      if (!begun) return;
+      const { object: machine, helper, draft } = begun;
       const scope: MachineScope = {
         ...{ core, machine, draft, cluster, signal },
         ...(await makers(core, machine, signal)),
