@@ -1,7 +1,7 @@
 # The real bed: docs/development/real-bed.md. Included by the root Makefile.
 BED := node --import tsx test/bed/cli.ts
 
-.PHONY: bed bed-list bed-shell bed-stop e2e
+.PHONY: bed bed-list bed-shell bed-stop e2e conformance
 bed: $(NPM_STAMP) ## build real Kubernetes software (PARTS="k3d-cli kubernetes" for some of it)
 	@$(BED) build $(PARTS)
 
@@ -16,3 +16,6 @@ bed-stop: $(NPM_STAMP) ## stop services of the bed that nobody uses
 
 e2e: $(NPM_STAMP) ## suites on real software (SUITES="kind k3d", EXCUSE="vcluster")
 	@node --import tsx test/e2e/run.ts $(SUITES)
+
+conformance: build ## upstream's own specs against a virtual cluster (ARGS="--tier a --focus ResourceQuota")
+	@node --import tsx test/conformance/upstream/main.ts $(ARGS)
