@@ -24,7 +24,7 @@ export const catalog: readonly Part[] = [
   },
   {
     name: 'kubernetes',
-    ...kubernetesPart(kubernetesVersion),
+    ...kubernetesPart(kubernetesVersion, ['kubectl']),
     about: 'apiserver, controller-manager, scheduler, kubelet, kubeadm, kubectl, proxy',
   },
   {
@@ -64,7 +64,7 @@ export const catalog: readonly Part[] = [
     name: 'coredns',
     version: '1.13.1',
     about: 'cluster DNS',
-    source: { from: 'go', folder: 'coredns', programs: { coredns: 'github.com/coredns/coredns' } },
+    source: { from: 'go', folder: 'coredns', programs: { coredns: '.' } },
     check: ['bin/coredns'],
   },
   {
@@ -249,7 +249,7 @@ export const catalog: readonly Part[] = [
   },
   {
     name: 'helm',
-    version: '3.22.0',
+    version: '3.21.0',
     about: 'renders vcluster’s chart; also copied into its Kubernetes image',
     source: { from: 'go', folder: 'helm', programs: { helm: 'helm.sh/helm/v3/cmd/helm' } },
     check: ['bin/helm'],
@@ -276,10 +276,11 @@ export const catalog: readonly Part[] = [
     source: {
       from: 'go',
       folder: 'vcluster',
-      programs: { vcluster: './cmd/vcluster', 'vcluster-cli': './cmd/vclusterctl' },
-      copyOf: 'github.com/loft-sh/vcluster',
+      programs: {
+        vcluster: 'github.com/loft-sh/vcluster/cmd/vcluster',
+        'vcluster-cli': 'github.com/loft-sh/vcluster/cmd/vclusterctl',
+      },
       keep: { of: 'github.com/loft-sh/vcluster', folders: ['chart'] },
-      cgo: true,
       ldflags: [
         `-X main.version=${vclusterVersion}`,
         `-X github.com/loft-sh/vcluster/pkg/telemetry.SyncerVersion=${vclusterVersion}`,
@@ -307,6 +308,7 @@ export const catalog: readonly Part[] = [
     source: { from: 'image', recipe: 'node-image-previous', inputs: nodeInputs },
     needs: [
       'kubernetes-previous',
+      'kubernetes',
       'etcd',
       'docker',
       'coredns',

@@ -108,8 +108,8 @@ export const nodeImage =
     const containerd = join(root, 'etc/containerd/config.toml');
     writeFileSync(containerd, readFileSync(containerd, 'utf8').replace('@PAUSE@', pause));
     writeFileSync(join(root, 'kind/version'), version);
-    for (const name of ['kubelet', 'kubeadm', 'kubectl'])
-      install(program(kubernetes, name), join(root, 'usr/bin', name));
+    for (const name of ['kubelet', 'kubeadm']) install(program(kubernetes, name), join(root, 'usr/bin', name));
+    install(program('kubernetes', 'kubectl'), join(root, 'usr/bin/kubectl'));
     for (const name of ['containerd', 'ctr', 'containerd-shim-runc-v2'])
       install(program('docker', name), join(root, 'usr/local/bin', name));
     install(program('crictl', 'crictl'), join(root, 'usr/local/bin/crictl'));

@@ -4,5 +4,6 @@
 package tools
 
 import (
-	_ "github.com/coredns/coredns"
+	_ "github.com/loft-sh/vcluster/cmd/vcluster"
+	_ "github.com/loft-sh/vcluster/cmd/vclusterctl"
 )
