@@ -17,7 +17,7 @@ export interface WriteOptions {
   subresource?: string;
   /** Collects texts for `Warning:` headers. */
   warnings?: string[];
-  /** Paths of keys that stood twice in the body, for field validation. */
+  /** Paths of keys that stood twice in the body, for field validation; of an applied configuration, sentences. */
   duplicates?: string[];
   /** Of the body, in bytes: a large one is worked on in several turns of the event loop. */
   size?: number;

@@ -24,7 +24,7 @@ import { changeBy, emptyObject, recordOwner, type UpdateRequest, withoutManagedF
 import { strip } from './stripped.ts';
 import { dropNulls, fillStructs } from './structs.ts';
 import { toFieldSet } from './to-field-set.ts';
-import { typeOf } from './type.ts';
+import { type Type, typeOf } from './type.ts';
 import { showProblems, typeProblems } from './validate.ts';
 import type { JsonMap } from './value.ts';
 import { Versions } from './versions.ts';
@@ -49,7 +49,7 @@ export function applyConfiguration(request: ApplyRequest): KubeObject {
     recordOwner(managers, changeBy(request, emptyObject(config), live), 'before-first-apply', request);
   }
   const versions = new Versions(request.apiVersion, request.schema, {}, request.versions);
-  checkTypes(config, versions);
+  checkTypes(config, versions.type);
 
   let attempt = tryApply(live, managers, versions, request, request.force);
   if (attempt.conflicts.length > 0) {
@@ -119,8 +119,13 @@ function storedManagers(live: KubeObject): Managers {
   }
 }
 
-function checkTypes(config: KubeObject, versions: Versions): void {
-  const problems = typeProblems(versions.type, config);
+/** Whether a configuration fits its schema: a field that is not in it can be owned by nobody, so it is not just left out. */
+export function checkConfiguration(config: KubeObject, schema: ApplyRequest['schema']): void {
+  checkTypes(config, typeOf(schema, {}));
+}
+
+function checkTypes(config: KubeObject, type: Type): void {
+  const problems = typeProblems(type, config);
   if (problems.length === 0) return;
   const { name = '', namespace = '' } = config.metadata ?? {};
   const what = `${namespace}/${name}; ${showKind(config)}`;

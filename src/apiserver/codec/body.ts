@@ -19,6 +19,8 @@ export interface Decoded {
   value: unknown;
   /** Paths of keys that stand twice in the text. */
   duplicates: string[];
+  /** The same of a YAML text, as its reader words it: by line. */
+  repetitions?: string[];
 }
 
 export function mediaType(header: string | undefined): string {
@@ -65,7 +67,10 @@ async function checked(value: unknown, text: string): Promise<Decoded> {
 export async function decodeYaml(body: Buffer): Promise<Decoded> {
   const text = utf8(body);
   const json = quickJson(text);
-  if (json !== undefined) return checked(json, text);
+  if (json !== undefined) {
+    const decoded = await checked(json, text);
+    if (decoded.duplicates.length === 0) return decoded;
+  }
   const { Composer } = await import('yaml');
   const tokens = await yamlTokens(text, DEPTH_LIMIT);
   await breathe(text.length);
@@ -82,7 +87,7 @@ export async function decodeYaml(body: Buffer): Promise<Decoded> {
   }
   checkDepth(value, 0);
   await breathe(text.length);
-  return { value, duplicates: await yamlDuplicates(document.contents) };
+  return { value, ...(await yamlDuplicates(document.contents, text)) };
 }
 
 /** Most clients send JSON and call it YAML, which it is; reading it as what it is is faster by far. */
@@ -95,23 +100,39 @@ function quickJson(text: string): unknown {
   }
 }
 
-async function yamlDuplicates(root: unknown): Promise<string[]> {
+async function yamlDuplicates(root: unknown, text: string): Promise<Omit<Decoded, 'value'>> {
   const { isMap, isScalar, isSeq } = await import('yaml');
   const found = new Set<string>();
+  const repetitions: string[] = [];
+  const lineAt = lineCounter(text);
   const visit = (node: unknown, path: string): void => {
     if (isMap(node)) {
       const seen = new Set<string>();
       for (const pair of node.items) {
         const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
         const at = path ? `${path}.${key}` : key;
-        if (seen.has(key)) found.add(at);
+        if (seen.has(key)) {
+          found.add(at);
+          const line = lineAt(isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0);
+          repetitions.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
+        }
         seen.add(key);
         visit(pair.value, at);
       }
     } else if (isSeq(node)) node.items.forEach((item, index) => void visit(item, `${path}[${index}]`));
   };
   visit(root, '');
-  return [...found];
+  return { duplicates: [...found], repetitions };
+}
+
+/** Asked in the order of the text, it reads the text once. */
+function lineCounter(text: string): (offset: number) => number {
+  let line = 1;
+  let at = 0;
+  return (offset) => {
+    for (; at < offset; at++) if (text.charCodeAt(at) === 0x0a) line++;
+    return line;
+  };
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

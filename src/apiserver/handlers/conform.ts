@@ -60,17 +60,23 @@ export function conform(
   if (unknown.length === 0 && duplicates.length === 0) return;
   const validation = options.fieldValidation ?? 'Warn';
   if (validation === 'Ignore') return;
-  const problems = [
-    ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
-    ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
-  ];
+  const problems = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+  if (source === 'apply') problems.push(...yamlProblem(duplicates));
+  else problems.push(...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`));
   if (validation === 'Warn') {
     // One by one: there may be more of them than a call takes arguments.
     for (const problem of problems) options.warnings?.push(problem);
     return;
   }
-  const text = `strict decoding error: ${problems.join(', ')}`;
+  const text = `${source === 'apply' ? 'error strict decoding YAML' : 'strict decoding error'}: ${problems.join(', ')}`;
   throw refusal(resource, object, text, source);
+}
+
+/** Of an applied configuration only repeated keys are left to complain about, in the words of the YAML reader. */
+function yamlProblem(repetitions: string[]): string[] {
+  if (repetitions.length === 0) return [];
+  const lines = repetitions.map((line) => `  ${line}`);
+  return [['error converting YAML to JSON: yaml: unmarshal errors:', ...lines].join('\n')];
 }
 
 /** A body that cannot be decoded is a bad request; a patch whose result cannot be is invalid. */

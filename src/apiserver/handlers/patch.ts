@@ -1,6 +1,6 @@
 /** PATCH in its four forms. Without a resource version in the patch it is re-applied until it fits; never a 409. */
 import type { KubeObject } from '../../api/object.ts';
-import { applyConfiguration } from '../apply/apply-configuration.ts';
+import { applyConfiguration, checkConfiguration } from '../apply/apply-configuration.ts';
 import { resetFields } from '../apply/reset-fields.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import { clone } from '../json.ts';
@@ -90,6 +90,7 @@ async function apply(
   checkType(resource, config);
   checkKind(resource, config);
   const named = config.metadata.name;
+  checkConfiguration(config, resource.schema());
   conform(resource, config, options, options.duplicates, 'apply');
   settleNamespace(resource, config, namespace);
   config.metadata.name ??= name;

@@ -77,11 +77,11 @@ export async function readPatch(call: Call): Promise<{ patch: Patch; options: Wr
     throw invalid('meta.k8s.io', 'PatchOptions', '', [field.required('fieldManager', 'is required for apply patch')]);
   }
   const body = await exchange.body();
-  const { value, duplicates } = type === 'apply' ? await decodeYaml(body) : await decodeJson(body);
+  const { value, duplicates, repetitions } = type === 'apply' ? await decodeYaml(body) : await decodeJson(body);
   if (type !== 'json') asObject(value);
   return {
     patch: { type, body: value, force: force !== null && force !== 'false' },
-    options: { ...options, duplicates, size: body.length },
+    options: { ...options, duplicates: repetitions ?? duplicates, size: body.length },
   };
 }
 
