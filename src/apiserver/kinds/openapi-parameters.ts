@@ -1,6 +1,6 @@
 /** Query and path parameters of the operations, in our own words. */
 
-interface Parameter {
+export interface Parameter {
   name: string;
   in: 'query' | 'path';
   description: string;

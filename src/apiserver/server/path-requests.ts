@@ -10,6 +10,7 @@ import { openApiDocument, openApiIndex } from '../kinds/openapi-v3.ts';
 import { methodNotAllowed, unknownPath } from '../status.ts';
 import { VERSION } from '../version.ts';
 import type { Exchange } from './exchange.ts';
+import { serveOpenApiV2 } from './openapi-v2-request.ts';
 
 export async function servePath(
   cluster: Cluster,
@@ -96,7 +97,7 @@ const YEAR_SECONDS = 31_536_000;
 
 async function serveOpenApi(cluster: Cluster, exchange: Exchange, rest: string[]): Promise<void> {
   const [version, ...path] = rest;
-  if (version === 'v2' && path.length === 0) return serveOpenApiV2(exchange);
+  if (version === 'v2' && path.length === 0) return serveOpenApiV2(cluster.registry, exchange);
   if (version !== 'v3') throw unknownPath();
   if (path.length === 0) return sendJson(exchange, await openApiIndex(cluster.registry));
   const name = path.join('/');
@@ -117,24 +118,6 @@ async function serveOpenApi(cluster: Cluster, exchange: Exchange, rest: string[]
   return exchange.send(200, 'application/json', document.body, headers);
 }
 
-const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-
-/**
- * The older document, without any kinds: kubectl asks for it when the newer one does not know a kind, and takes a 404
- * for a broken server instead of saying which kind is unknown.
- */
-function serveOpenApiV2(exchange: Exchange): Promise<void> {
-  const document = { swagger: '2.0', info: { title: 'Kubernetes', version: VERSION.gitVersion }, paths: {} };
-  if (!exchange.header('accept')?.includes(V2_PROTOBUF)) return sendJson(exchange, document);
-  // gnostic's openapi_v2.Document: 1 swagger, 2 info {1 title, 2 version}.
-  const text = (number: number, value: string | Buffer) => {
-    const bytes = Buffer.from(value as string);
-    return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
-  };
-  const info = Buffer.concat([text(1, document.info.title), text(2, document.info.version)]);
-  return exchange.send(200, V2_PROTOBUF.replace('@', '.'), Buffer.concat([text(1, document.swagger), text(2, info)]));
-}
-
 function serveHealth(cluster: Cluster, exchange: Exchange, check: string): Promise<void> {
   // Reading proves that the store answers; a broken file throws here and becomes a 500.
   cluster.store.get({ resource: '/namespaces', namespace: '', name: 'default' });
@@ -153,6 +136,7 @@ function rootPaths(cluster: Cluster): string[] {
     '/healthz',
     '/livez',
     '/metrics',
+    '/openapi/v2',
     '/openapi/v3',
     '/openid/v1/jwks',
     '/readyz',
