@@ -39,6 +39,8 @@ export interface ClusterTool<Spec> {
   fingerprint(spec: Spec): string;
   /** What it calls the containers of a cluster. */
   containerNames(cluster: string, shape: ClusterShape): string[];
+  /** Where the API is for containers on the cluster's network. */
+  internalServer(cluster: string, spec: Spec): string;
   /** How long it takes on a small machine. */
   usualMs(shape: ClusterShape): number;
   /** The step it is at. */

@@ -27,6 +27,7 @@ import type {
 import { answered, failedRun, transcriptOf } from './answers.ts';
 import { ClusterFiles } from './cluster-files.ts';
 import { type Belongings, type ClusterShape, type ClusterTool, shapeFrom } from './cluster-tool.ts';
+import { inventory } from './inventory.ts';
 import { look } from './look.ts';
 import { lastLines } from './tool-output.ts';
 
@@ -44,10 +45,7 @@ export interface ContainerProvisionerOptions {
 }
 
 /** What was removed beside containers, and what could not be yet. */
-export interface Rest {
-  removed: string[];
-  left?: string;
-}
+export type Rest = { removed: string[]; left?: string };
 
 interface BaseSpec {
   clusterName: string;
@@ -56,6 +54,8 @@ interface BaseSpec {
 }
 
 const TOOL_AGE_MS = 60_000;
+/** While a cluster comes up, each question to Docker takes the processor from what shall become ready. */
+const CONTAINERS_AGE_MS = 5000;
 export const RECHECK_MS = 15_000;
 /** A run that was killed is repeated at once, but not for ever. */
 const LOSSES_AT_ONCE = 5;
@@ -73,25 +73,23 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
   protected readonly files: ClusterFiles;
   /** Owners whose cluster is being made, as far as this process knows. */
   protected readonly creating = new Set<string>();
+  /** Containers of clusters that wait for their own word alone, and when Docker was asked for them. */
+  readonly #waiting = new Map<string, { containers: Container[]; at: number }>();
   #found: { tool: FoundTool; at: number } | undefined;
 
   constructor(tool: ClusterTool<Spec>, { folder, ...options }: ContainerProvisionerOptions) {
     const offline = Boolean(options.processes.env.ROOKERY_OFFLINE);
     this.name = tool.name;
     this.tool = tool;
-    this.options = { probe: probeHealth, offline, pollMs: 500, retryMs: 10_000, ...options };
+    this.options = { probe: probeHealth, offline, pollMs: 200, retryMs: 10_000, ...options };
     this.docker = new Docker(options.processes);
     this.files = new ClusterFiles(folder, options.processes, options.clock);
   }
 
   /** Arguments and environment of the run that makes the cluster. */
   protected abstract createRun(request: ClusterRequest<Spec>): Promise<Pick<RunRequest, 'args' | 'env'>>;
-  /** Asks the tool. */
-  protected abstract fetchKubeconfig(
-    ref: ClusterRef<Spec>,
-    audience: 'external' | 'internal',
-    signal?: AbortSignal,
-  ): Promise<string>;
+  /** Asks the tool for the one that is for use from this machine. */
+  protected abstract fetchKubeconfig(ref: ClusterRef<Spec>, signal?: AbortSignal): Promise<string>;
   /** What keeps `docker create` from making a container that nobody would know as ours. */
   protected abstract marksOf(ref: ClusterRef<Spec>): string[];
   abstract suspend(ref: ClusterRef<Spec>, signal?: AbortSignal): Promise<Progress>;
@@ -200,8 +198,9 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
   }
 
   async kubeconfig(ref: ClusterRef<Spec>, audience: 'external' | 'internal', signal?: AbortSignal): Promise<string> {
-    const known = audience === 'external' && (await this.files.kubeconfig(ref.id));
-    return known || (await this.fetchKubeconfig(ref, audience, signal));
+    const external = (await this.files.kubeconfig(ref.id)) ?? (await this.fetchKubeconfig(ref, signal));
+    if (audience === 'external') return external;
+    return external.replace(/(\bserver: )\S+/, `$1${this.tool.internalServer(ref.name, ref.spec)}`);
   }
 
   resume(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress> {
@@ -215,6 +214,7 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
   }
 
   async remove(ref: ClusterRef<Spec>, signal?: AbortSignal): Promise<Removal> {
+    this.#waiting.delete(ref.id);
     const runs = this.runs(ref.id);
     const states = await Promise.all(runs.map((run) => run.read()));
     if (states.some(({ state }) => state === 'running')) {
@@ -242,21 +242,8 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     }
   }
 
-  async inventory(_known: readonly ClusterRef<Spec>[], signal?: AbortSignal): Promise<FoundThing<Spec>[]> {
-    const { clusterLabel, ownerOf } = this.tool;
-    const containers = await this.docker.containers(clusterLabel, signal);
-    const owners = new Map<string | undefined, string>();
-    for (const container of containers) {
-      const owner = ownerOf(container);
-      if (owner) owners.set(container.labels[clusterLabel], owner);
-    }
-    return containers.flatMap((container) => {
-      const name = container.labels[clusterLabel] ?? '';
-      const id = ownerOf(container) ?? owners.get(name);
-      return id
-        ? [{ ref: { id, name, spec: { clusterName: name } as Spec }, what: `container ${container.name}` }]
-        : [];
-    });
+  inventory(_known: readonly ClusterRef<Spec>[], signal?: AbortSignal): Promise<FoundThing<Spec>[]> {
+    return inventory(this.docker, this.tool, signal);
   }
 
   /** The tool, as long as it was found not too long ago. */
@@ -296,6 +283,11 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
   async #next(request: ClusterRequest<Spec>, state: RunState, signal?: AbortSignal): Promise<Progress> {
     const working = await this.underWay(request);
     if (working) return working;
+    const waiting = this.#waiting.get(request.id);
+    if (waiting && this.options.clock.now() - waiting.at < CONTAINERS_AGE_MS) {
+      return await this.#judge(request, state, waiting.containers, signal);
+    }
+    this.#waiting.delete(request.id);
     const { ours, others } = await this.#find(request, state, signal);
     if (others.length > 0) return this.refused(request, this.#foreignText(request, others));
     const isLost = state.state === 'lost' && state.attempt >= LOSSES_AT_ONCE && !request.initialized;
@@ -364,18 +356,32 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     containers: Container[],
     signal?: AbortSignal,
   ): Promise<Progress> {
-    const shape = this.#expected(request, state);
-    const mending = await this.mend(request, containers, shape, signal);
+    const mending = await this.mend(request, containers, this.#expected(request, state), signal);
     if (mending) return mending;
+    const at = this.options.clock.now();
+    const progress = await this.#judge(request, state, containers, signal);
+    if (progress.phase === 'ready') return progress;
+    await this.tidy(request, containers, signal);
+    if (progress.reason === 'WaitingForReady') this.#waiting.set(request.id, { containers, at });
+    return progress;
+  }
+
+  async #judge(
+    request: ClusterRequest<Spec>,
+    state: RunState,
+    containers: Container[],
+    signal?: AbortSignal,
+  ): Promise<Progress> {
+    const shape = this.#expected(request, state);
     const cluster = await this.#look(request, shape, containers, signal);
     cluster.image = String(state.note.image ?? request.resolved.image);
     if (state.note.fingerprint && state.note.fingerprint !== this.tool.fingerprint(request.spec)) {
       cluster.outdated = `the spec has changed since the cluster was made, and ${this.name} cannot change it in place`;
     }
     if (cluster.phase === 'ready') {
+      this.#waiting.delete(request.id);
       return { phase: 'ready', reason: 'Ready', message: '', cluster, lookAgainMs: RECHECK_MS };
     }
-    await this.tidy(request, containers, signal);
     const isLost = this.#lasting(containers).length < shape.containers;
     const { initialized } = request;
     return {

@@ -38,6 +38,7 @@ const k3d: ClusterTool<K3dSpec> = {
   shapeOf,
   fingerprint,
   containerNames,
+  internalServer,
   // Measured on two cores: 15 s for a server, more for each that joins.
   usualMs: ({ nodes, controlPlanes }) => 15_000 + 8_000 * (nodes - controlPlanes) + 20_000 * (controlPlanes - 1),
   stepOf,
@@ -133,11 +134,7 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
     return { args, env: await this.#foldersAndEnv(id) };
   }
 
-  protected override async fetchKubeconfig(
-    ref: ClusterRef<K3dSpec>,
-    audience: 'external' | 'internal',
-    signal?: AbortSignal,
-  ): Promise<string> {
+  protected override async fetchKubeconfig(ref: ClusterRef<K3dSpec>, signal?: AbortSignal): Promise<string> {
     const { path } = await this.program(signal);
     const env = this.#env(ref.id);
     const { code, stdout, stderr } = await this.options.processes.run(path, ['kubeconfig', 'get', ref.name], {
@@ -148,7 +145,6 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
       const { means } = meaningOf(stderr);
       throw new RookeryError('k3d.kubeconfig', `k3d gave no kubeconfig: ${means}`, { class: 'retryable' });
     }
-    if (audience === 'internal') return stdout.replace(/(\bserver: )\S+/, `$1${internalServer(ref.name, ref.spec)}`);
     await this.files.writeKubeconfig(ref.id, stdout);
     return stdout;
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fingerprint, type KindSpec, kindConfig, shapeOf } from './config.ts';
+import { fingerprint, internalServer, type KindSpec, kindConfig, shapeOf } from './config.ts';
 
 const mark = { hostPath: '/home/x/owner', containerPath: '/etc/rookery/owner/u-1' };
 const config = (spec: Partial<KindSpec>) =>
@@ -72,4 +72,10 @@ it('notices changes that need a new cluster, and only those', () => {
   expect(fingerprint(same)).toBe(fingerprint(spec));
   expect(fingerprint({ ...spec, workerNodes: 2 })).not.toBe(fingerprint(spec));
   expect(fingerprint({ ...spec, kubernetesVersion: '1.36' })).not.toBe(fingerprint(spec));
+});
+
+it('is reached by containers at its control plane, or at what stands before several', () => {
+  expect(internalServer('dev', { clusterName: 'dev' })).toBe('https://dev-control-plane:6443');
+  const several = { clusterName: 'dev', controlPlaneNodes: 3 };
+  expect(internalServer('dev', several)).toBe('https://dev-external-load-balancer:6443');
 });

@@ -29,6 +29,12 @@ export function containerNames(cluster: string, shape: Pick<ClusterShape, 'nodes
   ];
 }
 
+/** Where kind's own `--internal` kubeconfig points: the first control plane, or what stands before several. */
+export function internalServer(cluster: string, spec: KindSpec): string {
+  const host = shapeOf(spec).controlPlanes > 1 ? 'external-load-balancer' : 'control-plane';
+  return `https://${cluster}-${host}:6443`;
+}
+
 /** JSON, which is YAML too. `mark` is mounted into every node: containers of kind cannot be labelled. */
 export function kindConfig(
   spec: KindSpec,

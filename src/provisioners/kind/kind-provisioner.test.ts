@@ -61,8 +61,12 @@ it('is not ready before the cluster says so itself', async () => {
     expect(progress.phase).not.toBe('ready');
     await sleep(systemClock, 20);
   }
+  // Docker is left alone in the meantime: that it is down is not even noticed.
+  world.set('down', '');
+  expect(await kind.ensure(wanted)).toMatchObject({ reason: 'WaitingForReady' });
   world.missing = [];
-  await until('ready');
+  expect(await kind.ensure(wanted)).toMatchObject({ phase: 'ready' });
+  world.set('down', undefined);
 });
 
 it('starts what was stopped, reports what is gone, makes anew what is gone whole', async () => {

@@ -11,7 +11,7 @@ import { answered } from '../docker-cluster/answers.ts';
 import type { ClusterShape, ClusterTool } from '../docker-cluster/cluster-tool.ts';
 import { ContainerProvisioner, type ContainerProvisionerOptions } from '../docker-cluster/container-provisioner.ts';
 import type { ClusterRef, ClusterRequest, Progress } from '../provisioner.ts';
-import { containerNames, fingerprint, type KindSpec, kindConfig, shapeOf } from './config.ts';
+import { containerNames, fingerprint, internalServer, type KindSpec, kindConfig, shapeOf } from './config.ts';
 import { meaningOf, stepOf } from './output.ts';
 import { CLUSTER_LABEL, divide, markPath, ownerOf, roleOf } from './ownership.ts';
 import { SharedNetwork } from './shared-network.ts';
@@ -28,6 +28,7 @@ const kind: ClusterTool<KindSpec> = {
   shapeOf,
   fingerprint,
   containerNames,
+  internalServer,
   // Measured on two cores: 25 s for one node, more for each that joins.
   usualMs: (shape) =>
     25_000 + 12_000 * (shape.nodes - shape.controlPlanes) + 35_000 * Math.max(0, shape.controlPlanes - 1),
@@ -76,13 +77,9 @@ export class KindProvisioner extends ContainerProvisioner<KindSpec> {
     return { args, env: this.#env(id) };
   }
 
-  protected override async fetchKubeconfig(
-    ref: ClusterRef<KindSpec>,
-    audience: 'external' | 'internal',
-    signal?: AbortSignal,
-  ): Promise<string> {
+  protected override async fetchKubeconfig(ref: ClusterRef<KindSpec>, signal?: AbortSignal): Promise<string> {
     const { path } = await this.program(signal);
-    const args = ['get', 'kubeconfig', '--name', ref.name, ...(audience === 'internal' ? ['--internal'] : [])];
+    const args = ['get', 'kubeconfig', '--name', ref.name];
     const { code, stdout, stderr } = await this.options.processes.run(path, args, { env: this.#env(ref.id), signal });
     if (code === 0) return stdout;
     throw new RookeryError('kind.kubeconfig', `kind gave no kubeconfig: ${stderr.trim()}`, { class: 'retryable' });
