@@ -1,5 +1,5 @@
 // What Kubernetes' own end-to-end specs look at and our other tests did not: each case here failed before.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { furnish } from '../../src/provisioners/virtual/simulation/furnish.ts';
 import { simulation } from '../../src/provisioners/virtual/simulation/index.ts';
 import type { Http } from '../harness/http.ts';
@@ -38,3 +38,43 @@ describe('server-side apply', () => {
     expect((await apply(`${map}data:\n  a: "1"\n`)).status).toBe(201);
   });
 });
+
+describe('protection', () => {
+  it('lets a class of volume attributes go that nobody uses, and keeps one that somebody does', async () => {
+    const classes = '/apis/storage.k8s.io/v1/volumeattributesclasses';
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    for (const name of ['free', 'used'])
+      await http.post(classes, { metadata: { name }, driverName: 'csi.example.com' });
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const claim = {
+      metadata: { name: 'user' },
+      spec: { ...spec, storageClassName: 'none', volumeAttributesClassName: 'used' },
+    };
+    expect((await http.post(claims, claim)).status).toBe(201);
+    for (const name of ['free', 'used']) expect((await http.delete(`${classes}/${name}`)).status).toBe(200);
+    await until('the free one is gone', async () => (await http.get(`${classes}/free`)).status === 404);
+    expect((await http.get(`${classes}/used`)).json.metadata.deletionTimestamp).toBeDefined();
+    await http.delete(`${claims}/user`);
+    await until('the other one is gone', async () => (await http.get(`${classes}/used`)).status === 404);
+  });
+});
+
+describe('pods', () => {
+  it('ask for kernel settings by names that can be', async () => {
+    const names = ['foo-', 'kernel.shmmax', 'safe-and-unsafe', 'bar..'];
+    const spec = {
+      containers: [{ name: 'a', image: 'b' }],
+      securityContext: { sysctls: names.map((name) => ({ name, value: '1' })) },
+    };
+    const { status, json } = await http.post('/api/v1/namespaces/default/pods', { metadata: { name: 'tuned' }, spec });
+    expect(status).toBe(422);
+    expect(json.details.causes.map(({ field }: { field: string }) => field)).toEqual([
+      'spec.securityContext.sysctls[0].name',
+      'spec.securityContext.sysctls[3].name',
+    ]);
+  });
+});
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  await vi.waitFor(async () => expect(await holds(), what).toBe(true), { timeout: 10_000, interval: 50 });
+}

@@ -18,6 +18,10 @@ export interface Tenants {
   /** Its API is refused and its time stands still until it is ensured again. */
   suspend(name: string): Promise<void>;
   isSuspended(name: string): boolean;
+  /** Keeps the state of now under a label; false while it still changes: ask again soon. One that was kept stays. */
+  snapshot(name: string, label: string): Promise<boolean>;
+  /** Brings it back; false when there is none. The tenant's kubeconfig stays valid. */
+  restore(name: string, label: string): Promise<boolean>;
   nodes(name: string): Promise<ObservedNode[]>;
   /** Removes everything of it; no error when there is none. */
   remove(name: string): Promise<void>;

@@ -105,6 +105,16 @@ export class VirtualProvisioner implements Provisioner<VirtualSpec> {
     return await this.ensure(request);
   }
 
+  async snapshot(ref: ClusterRef<VirtualSpec>, name: string): Promise<boolean> {
+    await this.#refuseForeign(ref);
+    return await this.#tenants.snapshot(ref.name, name);
+  }
+
+  async restore(ref: ClusterRef<VirtualSpec>, name: string): Promise<boolean> {
+    await this.#refuseForeign(ref);
+    return await this.#tenants.restore(ref.name, name);
+  }
+
   async remove(ref: ClusterRef<VirtualSpec>): Promise<Removal> {
     const nothing = (message: string): Removal => ({ isDone: true, removed: [], reason: 'NothingMade', message });
     if (!this.#tenants.has(ref.name)) return nothing('nothing was made, so nothing was removed');
@@ -131,6 +141,10 @@ export class VirtualProvisioner implements Provisioner<VirtualSpec> {
   /** A tenant without an owner was not made by this provisioner: it writes the owner down first. */
   async #isForeign({ id, name }: ClusterRef<VirtualSpec>): Promise<boolean> {
     return this.#tenants.has(name) && (await this.#tenants.owner(name)) !== id;
+  }
+
+  async #refuseForeign(ref: ClusterRef<VirtualSpec>): Promise<void> {
+    if (await this.#isForeign(ref)) throw new RookeryError('virtual.foreign', foreignText(ref.name), { class: 'user' });
   }
 
   /** A full disk or a file that is in use passes by itself, or when somebody helps. */

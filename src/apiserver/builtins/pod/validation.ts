@@ -5,6 +5,7 @@ import { type Any, items } from '../fields.ts';
 import { validateAnnotations, validateLabels } from '../metadata-validation.ts';
 import { labelValue, rangeText } from '../names.ts';
 import { validateContainer, validateContainers } from './container-validation.ts';
+import { validatePodSecurityContext } from './security-validation.ts';
 import { validateVolumes } from './volume-validation.ts';
 
 const MAX_INT32 = 2147483647;
@@ -143,6 +144,7 @@ export function validatePodSpec(spec: Any, path: string): FieldError[] {
   errors.push(...oneOf(spec.restartPolicy, RESTART, `${path}.restartPolicy`));
   errors.push(...oneOf(spec.dnsPolicy, DNS, `${path}.dnsPolicy`));
   errors.push(...validateLabels(spec.nodeSelector ?? {}, `${path}.nodeSelector`));
+  errors.push(...validatePodSecurityContext(spec.securityContext, `${path}.securityContext`));
   errors.push(...validateAffinity(spec.affinity, `${path}.affinity`));
   if (spec.dnsPolicy === 'None' && items(spec.dnsConfig?.nameservers).length === 0) {
     const text = 'must provide at least one DNS nameserver when `dnsPolicy` is None';

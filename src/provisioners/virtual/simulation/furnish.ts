@@ -9,6 +9,8 @@ import { NODES } from './pod.ts';
 
 /** How many nodes of a role the tenant was given last; what people did to them since is their business. */
 const MARKS: Record<NodeRole, string> = { 'control-plane': 'control-planes', node: 'nodes' };
+/** What a snapshot has to take along, to be furnished again as it was. */
+export const FURNISHED: readonly string[] = Object.values(MARKS);
 const BATCH = 100;
 const OPTIONS = { identity: LOOPBACK, fieldManager: 'rookery' };
 

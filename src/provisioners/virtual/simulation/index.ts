@@ -17,7 +17,7 @@ import { endpoints } from './services/endpoints.ts';
 import { simulate } from './simulation.ts';
 import { volumeBinder } from './storage/volume-binder.ts';
 import { volumePhase } from './storage/volume-phase.ts';
-import { claimProtection, volumeProtection } from './storage/volume-protection.ts';
+import { claimProtection, classProtection, volumeProtection } from './storage/volume-protection.ts';
 import { cronJobs } from './workloads/cron-job.ts';
 import { daemonSets } from './workloads/daemon-set.ts';
 import { deployments } from './workloads/deployment.ts';
@@ -45,6 +45,7 @@ const CONTROLLERS: Controller[] = [
   volumePhase,
   claimProtection,
   volumeProtection,
+  classProtection,
   disruption,
   resourceQuotas,
 ];

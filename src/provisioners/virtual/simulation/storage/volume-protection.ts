@@ -1,6 +1,6 @@
-/** Claims that pods use, and volumes that claims use, are not deleted under them: the finalizer goes when they are free. */
+/** Claims that pods use, volumes that claims use and classes that either has are not deleted under them: the finalizer goes when they are free. */
 import type { KubeObject } from '../../../../api/object.ts';
-import { type Controller, itself, keyOf } from '../controller.ts';
+import { type Controller, itself, type Keys, keyOf } from '../controller.ts';
 import { isDeleting, PODS } from '../pod.ts';
 import type { World } from '../world.ts';
 import { isUsed } from './volume-binder.ts';
@@ -41,6 +41,31 @@ export const volumeProtection: Controller = {
     const claim = ref && world.cache.get(CLAIMS, ref.namespace, ref.name);
     if (claim?.metadata.uid === ref?.uid && claim) return;
     await free(world, VOLUMES, volume, 'kubernetes.io/pv-protection');
+  },
+};
+
+const CLASSES = 'storage.k8s.io/volumeattributesclasses';
+
+/** The class a claim or volume has, had or is to have. */
+const classesOf = ({ spec, status }: KubeObject): unknown[] => [
+  spec?.volumeAttributesClassName,
+  status?.currentVolumeAttributesClassName,
+  status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
+];
+const classesOfChange: Keys = ({ current, previous }) =>
+  [current, previous]
+    .flatMap((stored) => (stored ? classesOf(stored.object()) : []))
+    .flatMap((name) => (typeof name === 'string' && name ? [keyOf({ name })] : []));
+
+export const classProtection: Controller = {
+  name: 'volumeattributesclass-protection-controller',
+  on: { [CLASSES]: itself, [CLAIMS]: classesOfChange, [VOLUMES]: classesOfChange },
+  async reconcile(world, _namespace, name) {
+    const found = world.cache.get(CLASSES, '', name);
+    if (!found || !isDeleting(found)) return;
+    const users = [...world.cache.list(CLAIMS), ...world.cache.list(VOLUMES)];
+    if (users.some((user) => classesOf(user).includes(name))) return;
+    await free(world, CLASSES, found, 'kubernetes.io/vac-protection');
   },
 };
 
