@@ -3,8 +3,8 @@
  * when nobody has used them for a while: a sleeping cluster costs a file and nothing else.
  */
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Random } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
@@ -12,6 +12,7 @@ import { bootstrap } from './bootstrap.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { ClusterCredentials } from './credentials.ts';
 import type { Loop } from './loops/loop.ts';
+import { type CloneFile, restoreInto } from './store/snapshot.ts';
 import { openStore } from './store/sqlite-store.ts';
 
 /** The cluster at `/`; all others live below `/clusters/<name>`. */
@@ -33,6 +34,8 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
   admission?: ClusterOptions['admission'];
   /** Asked before a cluster is woken; throws when it shall stay asleep. */
   gate?: (name: string) => void;
+  /** Copies a file without copying its blocks, where that can be done. */
+  cloneFile?: CloneFile;
 }
 
 export class Clusters {
@@ -128,6 +131,38 @@ export class Clusters {
     return this.#close(name, this.#remove(name));
   }
 
+  /**
+   * Keeps the state of now under a label, beside the cluster and as long as it. One that is there already stays: whoever is not sure after a crash
+   * asks again.
+   */
+  async snapshot(name: string, label: string): Promise<void> {
+    if (this.hasSnapshot(name, label)) return;
+    const file = this.#snapshotFile(name, label);
+    const cluster = await this.get(name);
+    if (!cluster) throw new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}`);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await cluster.store.snapshot(file, this.#options.cloneFile);
+  }
+
+  hasSnapshot(name: string, label: string): boolean {
+    return existsSync(this.#snapshotFile(name, label));
+  }
+
+  /**
+   * Brings back the state that was kept under a label, with its users' credentials as they are now. Streams end, and everything that runs in the
+   * cluster starts again from what is stored. False when nothing was kept.
+   */
+  async restore(name: string, label: string, settings: readonly string[] = []): Promise<boolean> {
+    const snapshot = this.#snapshotFile(name, label);
+    while (this.#closing.has(name)) await this.#closing.get(name);
+    if (!this.has(name) || !this.hasSnapshot(name, label)) return false;
+    for (const listener of this.#listeners) listener(name);
+    const awake = this.#awake.get(name);
+    this.#awake.delete(name);
+    await this.#close(name, this.#restore(name, awake, snapshot, settings));
+    return true;
+  }
+
   /** Called with the name of a cluster that is being closed or dropped: its streams have to end. */
   onGone(listener: (name: string) => void): () => void {
     this.#listeners.add(listener);
@@ -170,6 +205,19 @@ export class Clusters {
     return this.#close(name, cluster.close());
   }
 
+  async #restore(name: string, awake: Cluster | undefined, snapshot: string, settings: readonly string[]) {
+    await awake?.close();
+    const { clock, synchronous, sealer: make } = this.#options;
+    const sealer = make && ((meta: Cluster['store']['meta']) => make(meta, `cluster ${name}`));
+    const then = openStore(snapshot, { clock, sealer, readonly: true });
+    try {
+      const live = openStore(this.#file(name), { clock, sealer, synchronous });
+      await restoreInto(live, then, settings).finally(() => live.close());
+    } finally {
+      await then.close();
+    }
+  }
+
   async #remove(name: string): Promise<boolean> {
     const awake = this.#awake.get(name);
     for (const listener of this.#listeners) listener(name);
@@ -181,6 +229,7 @@ export class Clusters {
     const existed = isValid(name) && existsSync(file);
     // The file itself goes last: it is what says that there is something to remove.
     if (existed) {
+      await rm(this.#snapshots(name), { recursive: true, force: true });
       await Promise.all(['-wal', '-shm', '-journal'].map((suffix) => rm(file + suffix, { force: true })));
       await rm(file, { force: true });
     }
@@ -209,6 +258,15 @@ export class Clusters {
       await this.#sleep(name);
       await turn();
     }
+  }
+
+  #snapshots(name: string): string {
+    return join(this.#options.folder, 'snapshots', name);
+  }
+
+  #snapshotFile(name: string, label: string): string {
+    if (name === ROOT || !isValid(name) || !NAME.test(label)) throw new Error(`${label} of ${name} names no snapshot`);
+    return join(this.#snapshots(name), `${label}.db`);
   }
 
   #file(name: string): string {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../api/object.ts';
 import { type Cluster, VERSION } from '../apiserver/index.ts';
 import type { ObservedNode } from '../provisioners/provisioner.ts';
-import { furnish } from '../provisioners/virtual/simulation/furnish.ts';
+import { FURNISHED, furnish } from '../provisioners/virtual/simulation/furnish.ts';
 import { isNodeReady } from '../provisioners/virtual/simulation/nodes/simulated-node.ts';
 import { NODES } from '../provisioners/virtual/simulation/pod.ts';
 import type { TenantShape, Tenants } from '../provisioners/virtual/tenants.ts';
@@ -12,10 +12,16 @@ import { TenantRecords } from './tenant-records.ts';
 /** Of the tenant itself, should its record be lost. */
 const OWNER = 'owner';
 const ROLE = 'node-role.kubernetes.io/';
+/** Nothing was written for so long: what was written last has had its consequences. */
+const QUIET_MS = 300;
+/** Some states never come to rest (a container that crashes again and again): then as it is. */
+const SETTLE_MAX_MS = 3000;
 
 export class TenantHost implements Tenants {
   readonly #server: Pick<EmbeddedServer, 'clusters' | 'home' | 'kubeconfig' | 'urlOf'>;
   readonly #records: TenantRecords;
+  /** By snapshot that is wanted: when it was first asked for, and which version was last seen when. */
+  readonly #settling = new Map<string, { since: number; rv: number; at: number }>();
   /** Nodes of tenants that are asleep: they stay as they are. */
   readonly #sleepers = new Map<string, ObservedNode[]>();
 
@@ -62,6 +68,25 @@ export class TenantHost implements Tenants {
     return this.#records.get(name)?.isSuspended === true;
   }
 
+  async snapshot(name: string, label: string): Promise<boolean> {
+    const { clusters } = this.#server;
+    if (clusters.hasSnapshot(name, label)) return true;
+    const cluster = await clusters.get(name);
+    if (cluster && !this.#isSettled(`${name} ${label}`, cluster)) return false;
+    await clusters.snapshot(name, label);
+    this.#settling.delete(`${name} ${label}`);
+    return true;
+  }
+
+  async restore(name: string, label: string): Promise<boolean> {
+    const { clusters } = this.#server;
+    if (!(await clusters.restore(name, label, FURNISHED))) return false;
+    // It may have been given more nodes since.
+    const record = this.#records.get(name);
+    if (record) await furnish(await clusters.ensure(name), record);
+    return true;
+  }
+
   async nodes(name: string): Promise<ObservedNode[]> {
     const known = this.#sleepers.get(name);
     if (known) return known;
@@ -74,6 +99,7 @@ export class TenantHost implements Tenants {
   async remove(name: string): Promise<void> {
     await this.#server.clusters.drop(name);
     this.#sleepers.delete(name);
+    for (const id of this.#settling.keys()) if (id.startsWith(`${name} `)) this.#settling.delete(id);
     await this.#records.delete(name);
   }
 
@@ -87,6 +113,13 @@ export class TenantHost implements Tenants {
 
   url(name: string): string {
     return this.#server.urlOf(name);
+  }
+
+  #isSettled(id: string, { store, clock }: Cluster): boolean {
+    const now = clock.now();
+    const known = this.#settling.get(id) ?? { since: now, rv: -1, at: now };
+    if (known.rv !== store.rv) this.#settling.set(id, { ...known, rv: store.rv, at: now });
+    return now - known.since >= SETTLE_MAX_MS || (known.rv === store.rv && now - known.at >= QUIET_MS);
   }
 
   #peek<T>(name: string, read: (cluster: Pick<Cluster, 'store'>) => T): Promise<T | undefined> {

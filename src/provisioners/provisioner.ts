@@ -90,12 +90,15 @@ export interface FoundThing<Spec> {
   what: string;
 }
 
+/** How a number of nodes changes; `never` says why there is none to change. */
+export type Scaling = 'in place' | 'recreate' | { never: string };
+
 export interface Provisioner<Spec> {
   readonly name: string;
   readonly fidelity: Fidelity;
   /** How a cluster that exists gets another version of Kubernetes, and another number of nodes. */
   readonly upgrades: 'in place' | 'recreate';
-  readonly scales: 'in place' | 'recreate';
+  readonly scales: Scaling;
   /** Can it be used here, and if not, why and what helps. */
   probe(signal?: AbortSignal): Promise<Availability>;
   /** Version and image of a new cluster; throws a `RookeryError` of the class `user` for what cannot be had. */
@@ -110,6 +113,14 @@ export interface Provisioner<Spec> {
   resume(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress>;
   /** Called in place of `ensure` while the version in `resolved` is not the one that runs. */
   upgrade(request: ClusterRequest<Spec>, signal?: AbortSignal): Promise<Progress>;
+  /**
+   * Keeps the state the cluster has now, under a name of the caller's, as long as the cluster lives. One that was kept stays as it is, so that whoever
+   * is not sure after a crash asks again. `false`: what was written last still has consequences under way; ask again soon. Absent where the tool
+   * cannot: callers make the cluster anew.
+   */
+  snapshot?(ref: ClusterRef<Spec>, name: string, signal?: AbortSignal): Promise<boolean>;
+  /** Brings that state back, whole or not at all; kubeconfigs stay valid. `false`: nothing was kept under the name. */
+  restore?(ref: ClusterRef<Spec>, name: string, signal?: AbortSignal): Promise<boolean>;
   remove(ref: ClusterRef<Spec>, signal?: AbortSignal): Promise<Removal>;
   /** Everything with our mark, whoever owns it, for the sweep: on this machine, and where the known clusters live. */
   inventory(known: readonly ClusterRef<Spec>[], signal?: AbortSignal): Promise<FoundThing<Spec>[]>;

@@ -34,6 +34,15 @@ export function storeFailure(error: unknown, file: string): unknown {
   });
 }
 
+/** The store itself goes on; a full disk passes. */
+export function snapshotFailure(error: unknown, file: string): RookeryError {
+  return new RookeryError('store.snapshot', `the snapshot ${file} cannot be written: ${(error as Error).message}`, {
+    class: 'retryable',
+    hint: 'Free disk space, or make the folder writable.',
+    cause: error,
+  });
+}
+
 /** Not built, or for another version of Node; said in many lines by whoever loads it. */
 function isDriverMissing(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;

@@ -164,6 +164,10 @@ export class Log {
     return { events, reached: upTo };
   }
 
+  resources(): string[] {
+    return this.#resources.all().map(([name]) => name);
+  }
+
   newestRv(): number {
     return (this.#sql('newest').get() as { rv: number | null }).rv ?? 0;
   }

@@ -2,12 +2,13 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { Compaction } from './compaction.ts';
-import { busy, closed, storeFailure } from './failure.ts';
+import { busy, closed, snapshotFailure, storeFailure } from './failure.ts';
 import { type Connection, openFile } from './format.ts';
 import { Log } from './log.ts';
 import { Meta } from './meta.ts';
 import { openFiles } from './open-files.ts';
 import { DEFAULT_RETENTION, Retention, type RetentionPolicy } from './retention.ts';
+import { type CloneFile, writeSnapshot } from './snapshot.ts';
 import {
   type ChangeEvent,
   CompactedError,
@@ -63,6 +64,8 @@ class SqliteStore implements Store {
   readonly #compaction: Compaction;
   readonly #retention: Retention | undefined;
   #compacting: Promise<void> = Promise.resolve();
+  /** While one is taken nobody else copies the log into the file, and the file stays open. */
+  readonly #snapshots = new Set<Promise<void>>();
   #closed = false;
   #closing: Promise<void> | undefined;
 
@@ -148,6 +151,29 @@ class SqliteStore implements Store {
     return next;
   }
 
+  resources(): string[] {
+    return this.#read(() => this.#log.resources());
+  }
+
+  /** One at a time. */
+  async snapshot(to: string, clone?: CloneFile): Promise<void> {
+    if (this.#closed) throw closed(this.#file);
+    const before = [...this.#snapshots];
+    const taking = (async () => {
+      await Promise.allSettled(before);
+      await writeSnapshot(this.#db, this.#file, to, clone);
+    })();
+    const settled = taking.catch(() => {});
+    this.#snapshots.add(settled);
+    try {
+      await taking;
+    } catch (error) {
+      throw snapshotFailure(error, to);
+    } finally {
+      this.#snapshots.delete(settled);
+    }
+  }
+
   close(options: { discard?: boolean } = {}): Promise<void> {
     this.#closing ??= this.#close(options.discard ?? false);
     return this.#closing;
@@ -165,7 +191,7 @@ class SqliteStore implements Store {
         else break;
         await turn();
       }
-      if (worked && !this.#closed) this.#compaction.checkpoint();
+      if (worked && !this.#closed && this.#snapshots.size === 0) this.#compaction.checkpoint();
     } catch (error) {
       throw storeFailure(error, this.#file);
     }
@@ -176,7 +202,7 @@ class SqliteStore implements Store {
     this.#retention?.stop();
     await this.#writer.drained();
     this.#watchers.endAll();
-    await this.#compacting;
+    await Promise.all([this.#compacting, ...this.#snapshots]);
     // Closing copies the log into the file, and waits for the disk to have both.
     if (discard) this.#db.pragma('synchronous = OFF');
     this.#db.close();

@@ -8,6 +8,7 @@
  * It knows keys and JSON, not kinds.
  */
 import type { KubeObject } from '../../api/object.ts';
+import type { CloneFile } from './snapshot.ts';
 
 export interface Key {
   /** Storage name of the resource: `<group>/<plural>`, core is `/<plural>`. */
@@ -122,6 +123,10 @@ export interface Store {
    * store does this by itself as its retention says.
    */
   compact(rv: number): Promise<void>;
+  /** Names of all resources that have, or had, objects. */
+  resources(): string[];
+  /** Writes all there is now to another file, which can be opened as a store; writers go on meanwhile. */
+  snapshot(to: string, clone?: CloneFile): Promise<void>;
   /**
    * Settings and secrets of the store itself (keys, ids), not objects: survive with the file. `set` is durable when it
    * returns; inside a write function, when that is.

@@ -141,6 +141,28 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
         }
       });
 
+      it('goes back to what was kept, with the same credentials', LONG, async ({ skip }) => {
+        if (!world.open().snapshot) return skip();
+        const provisioner = world.open();
+        const kubeconfig = await provisioner.kubeconfig(wanted, 'external');
+        const draft = { ...letter, metadata: { ...letter.metadata, name: 'draft' } };
+        expect(await provisioner.restore?.(wanted, 'never-kept')).toBe(false);
+        await store(wanted, (api) => api.create(configMaps, draft));
+        const other = { ...wanted, id: `${world.prefix}2` };
+        await expect(provisioner.snapshot?.(other, 'mine')).rejects.toThrow();
+        while (!(await provisioner.snapshot?.(wanted, 'draft'))) await sleep(systemClock, 100);
+        await store(wanted, (api) => api.delete(configMaps, draft.metadata));
+        // Asked for again, it is not what there is now.
+        await world.killTools();
+        expect(await world.open().snapshot?.(wanted, 'draft')).toBe(true);
+        expect(await world.open().restore?.(wanted, 'draft')).toBe(true);
+        const found = await store(wanted, (api) => api.get(configMaps, draft.metadata));
+        expect(found.data).toEqual(draft.data);
+        // The port may be another one after a restart; who one is stays.
+        const token = /token: (\S+)/.exec(kubeconfig)?.[1];
+        expect(await world.open().kubeconfig(wanted, 'external')).toContain(token ?? kubeconfig);
+      });
+
       it('gets more nodes and fewer', LONG, async ({ skip }) => {
         const { scaled } = world;
         if (!scaled) return skip();

@@ -35,7 +35,11 @@ provisionerConformance('virtual', async () => {
       await server.clusters.ensure(name);
       return async () => void (await server.clusters.drop(name));
     },
-    leftovers: async () => [...files('data', 'clusters'), ...files('provisioners', 'virtual')],
+    leftovers: async () => [
+      ...files('data', 'clusters'),
+      ...files('data', 'snapshots'),
+      ...files('provisioners', 'virtual'),
+    ],
     close: async () => {
       await server.close();
       rmSync(home, { recursive: true, force: true });
