@@ -24,6 +24,7 @@ export { clone } from './json.ts';
 export type { Operations } from './operations.ts';
 export type { Resource } from './resource.ts';
 export { readList, waitFor } from './server/list.ts';
+export { ANY_SERVER_NAME, serverNameOf } from './server/route.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
 export { ApiError, badRequest, expired, type FieldError, field, invalid, unknownPath } from './status.ts';
 export { type ChangeEvent, CompactedError, type Sealer, type Store } from './store/store.ts';

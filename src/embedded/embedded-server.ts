@@ -3,7 +3,7 @@
  * controllers on it; a manager in a Kubernetes cluster serves nothing but tenants with it.
  */
 import { networkInterfaces } from 'node:os';
-import { ApiError, ApiServer, type Cluster, Clusters, ROOT } from '../apiserver/index.ts';
+import { ApiError, ApiServer, type Cluster, Clusters, ROOT, serverNameOf } from '../apiserver/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { clusterApiAdmission } from '../controllers/core/admission/plugin.ts';
@@ -42,15 +42,24 @@ export class EmbeddedServer {
   readonly clusters: Clusters;
   readonly #server: ApiServer;
   readonly #pki: Pki;
+  readonly #isAdvertised: boolean;
   /** Administrators' tokens that were asked for: reading one may mean opening a file. */
   readonly #tokens = new Map<string, string>();
 
-  private constructor(parts: { home: Home; url: string; clusters: Clusters; server: ApiServer; pki: Pki }) {
+  private constructor(parts: {
+    home: Home;
+    url: string;
+    isAdvertised: boolean;
+    clusters: Clusters;
+    server: ApiServer;
+    pki: Pki;
+  }) {
     this.home = parts.home;
     this.url = parts.url;
     this.clusters = parts.clusters;
     this.#server = parts.server;
     this.#pki = parts.pki;
+    this.#isAdvertised = parts.isAdvertised;
     this.clusters.onGone((name) => this.#tokens.delete(name));
   }
 
@@ -90,7 +99,7 @@ export class EmbeddedServer {
     try {
       ({ port } = await listen(server, config, options.flags));
       const url = advertised ? advertised.origin : `https://${urlHost(config.host)}:${port}`;
-      return new EmbeddedServer({ home, url, clusters, server, pki });
+      return new EmbeddedServer({ home, url, isAdvertised: advertised !== undefined, clusters, server, pki });
     } catch (error) {
       await server.close();
       await clusters.close();
@@ -112,6 +121,8 @@ export class EmbeddedServer {
     return kubeconfigText({
       name: name === ROOT ? 'rookery' : name,
       server: this.urlOf(name),
+      // Whoever stands between us and the clients may find us by the name of the address.
+      ...(name === ROOT || this.#isAdvertised ? {} : { serverName: serverNameOf(name) }),
       caPem: this.#pki.ca.cert,
       token,
     });

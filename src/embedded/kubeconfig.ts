@@ -2,12 +2,14 @@
 export interface KubeconfigParts {
   name: string;
   server: string;
+  /** What TLS calls the server, where that is not the host of its address. */
+  serverName?: string;
   caPem: string;
   token: string;
 }
 
 /** Written by hand: values are quoted as JSON, which is YAML, and no emitter has to be loaded. */
-export function kubeconfigText({ name, server, caPem, token }: KubeconfigParts): string {
+export function kubeconfigText({ name, server, serverName, caPem, token }: KubeconfigParts): string {
   const user = `${name}-admin`;
   const lines = [
     'apiVersion: v1',
@@ -16,6 +18,7 @@ export function kubeconfigText({ name, server, caPem, token }: KubeconfigParts):
     `- name: ${quoted(name)}`,
     '  cluster:',
     `    server: ${quoted(server)}`,
+    ...(serverName ? [`    tls-server-name: ${quoted(serverName)}`] : []),
     `    certificate-authority-data: ${Buffer.from(caPem).toString('base64')}`,
     'users:',
     `- name: ${quoted(user)}`,

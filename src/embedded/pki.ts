@@ -1,6 +1,7 @@
 /** The CA and serving certificate of the embedded server: made on first use, renewed before they run out. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { ANY_SERVER_NAME } from '../apiserver/index.ts';
 import type { Clock } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import { createCa, issueServer, type KeyPair } from '../vault/certificates.ts';
@@ -15,6 +16,7 @@ const NAMES = [
   'kubernetes.default',
   'kubernetes.default.svc',
   'kubernetes.default.svc.cluster.local',
+  ANY_SERVER_NAME,
 ];
 
 export interface Pki {
@@ -32,6 +34,7 @@ export async function ensurePki(home: Home, names: readonly string[], clock: Clo
   const fits = (cert: X509Certificate) =>
     cert.checkIssued(authority) &&
     cert.verify(authority.publicKey) &&
+    cert.checkHost(ANY_SERVER_NAME.replace('*', 'any')) &&
     asked.every((name) => cert.checkIP(name) ?? cert.checkHost(name));
   const server = await ensurePair(home.pki('server.pem'), clock, fits, () =>
     issueServer(ca, 'rookery', hosts, { clock, days: SERVER_DAYS }),

@@ -2,7 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiServer, type Cluster, Clusters, type ClustersOptions, ROOT } from '../../src/apiserver/index.ts';
+import {
+  ApiServer,
+  type Cluster,
+  Clusters,
+  type ClustersOptions,
+  ROOT,
+  serverNameOf,
+} from '../../src/apiserver/index.ts';
 import { type Clock, systemClock, systemRandom } from '../../src/clock.ts';
 import { clientCertificates } from '../../src/embedded/client-certificates.ts';
 import { Home } from '../../src/embedded/home.ts';
@@ -78,7 +85,13 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     const { adminToken } = cluster.credentials;
     writeFileSync(
       path,
-      kubeconfigText({ name: name || 'root', server: address, caPem: pki.ca.cert, token: adminToken }),
+      kubeconfigText({
+        name: name || 'root',
+        server: address,
+        ...(name ? { serverName: serverNameOf(name) } : {}),
+        caPem: pki.ca.cert,
+        token: adminToken,
+      }),
     );
     return path;
   };

@@ -1,8 +1,12 @@
 // What Kubernetes' own end-to-end specs look at and our other tests did not: each case here failed before.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { furnish } from '../../src/provisioners/virtual/simulation/furnish.ts';
 import { simulation } from '../../src/provisioners/virtual/simulation/index.ts';
 import type { Http } from '../harness/http.ts';
+import { kubectl } from '../harness/kubectl.ts';
 import { startServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -72,6 +76,19 @@ describe('pods', () => {
       'spec.securityContext.sysctls[0].name',
       'spec.securityContext.sysctls[3].name',
     ]);
+  });
+});
+
+describe('a tenant', () => {
+  it('answers kubectl where it leaves out the path of the address', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rookery-upstream-'));
+    try {
+      const run = kubectl(await server.kubeconfig('judged'), folder);
+      const nodes = await run('get --raw /api/v1/nodes');
+      expect(JSON.parse(nodes.out).items).toHaveLength(2);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 

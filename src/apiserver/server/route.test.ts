@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRoute, splitCluster } from './route.ts';
+import { clusterNamed, parseRoute, serverNameOf, splitCluster } from './route.ts';
 
 const parse = (method: string, url: string) => {
   const { pathname, searchParams } = new URL(url, 'https://x');
@@ -37,5 +37,14 @@ describe('routes', () => {
     expect(splitCluster('/clusters/demo/api/v1')).toEqual({ cluster: 'demo', path: '/api/v1' });
     expect(splitCluster('/clusters/demo')).toEqual({ cluster: 'demo', path: '/' });
     expect(splitCluster('/api/v1')).toEqual({ cluster: '', path: '/api/v1' });
+  });
+
+  it('finds the cluster in the TLS server name where the path says nothing', () => {
+    for (const name of ['demo', 'team-a.demo']) expect(clusterNamed(serverNameOf(name))).toBe(name);
+    expect(serverNameOf('team-a.demo')?.split('.').length).toBe(4);
+    expect(serverNameOf('x'.repeat(64))).toBeUndefined();
+    for (const other of [undefined, null, false, '', 'localhost', 'clusters.rookery.internal'] as const) {
+      expect(clusterNamed(other)).toBe('');
+    }
   });
 });

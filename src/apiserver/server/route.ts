@@ -31,6 +31,27 @@ export function splitCluster(path: string): { cluster: string; path: string } {
   return match ? { cluster: match[1] as string, path: match[2] ?? '/' } : { cluster: '', path };
 }
 
+const SERVER_NAME_SUFFIX = '.clusters.rookery.internal';
+const LABEL_LENGTH = 63;
+
+/** Any cluster, as the serving certificate has to name them. */
+export const ANY_SERVER_NAME = `*${SERVER_NAME_SUFFIX}`;
+
+/**
+ * The TLS server name that means a cluster. Clients that leave the path out of a kubeconfig's address (`kubectl proxy`,
+ * `kubectl get --raw`) still say it, and so reach their cluster. One label, for the wildcard of the certificate;
+ * undefined for a name too long for one.
+ */
+export function serverNameOf(cluster: string): string | undefined {
+  return cluster.length > LABEL_LENGTH ? undefined : `${cluster.replaceAll('.', '_')}${SERVER_NAME_SUFFIX}`;
+}
+
+/** The cluster that a TLS server name means; the root for any other name. */
+export function clusterNamed(serverName: string | false | null | undefined): string {
+  if (!serverName || !serverName.endsWith(SERVER_NAME_SUFFIX)) return '';
+  return serverName.slice(0, -SERVER_NAME_SUFFIX.length).replaceAll('_', '.');
+}
+
 export function parseRoute(method: string, path: string, query: URLSearchParams): Route {
   // One slash at the end is forgiven; other empty or dotted segments name nothing.
   const segments = path.replace(/\/$/, '').split('/').slice(1).map(decode);
