@@ -28,7 +28,9 @@ export async function scaleCluster(options: ScaleOptions, name: string): Promise
   const { home, store, signal, close } = await connect(options);
   try {
     const { way, key, provider } = await findProvided(store, options.namespace, name);
-    if ((await openWay(way, home)).scales !== 'in place') throw recreateOnly(name, way);
+    const { scales } = await openWay(way, home);
+    if (scales === 'recreate') throw recreateOnly(name, way);
+    if (scales !== 'in place') throw nothingToScale(name, way, scales.never);
     const spec = way.spec({ nodes, controlPlanes: wanted ?? severalControlPlanes(provider) }, key);
     const changed = await store.patch(way.resource, key, { type: 'merge', body: { spec } });
     if (!options.wait) return await print(options.output, changed, () => `cluster ${name}: new size requested\n`);
@@ -57,6 +59,13 @@ function severalControlPlanes(provider: KubeObject): number | undefined {
     ['control-plane', 'master', 'server'].includes(node.role ?? ''),
   );
   return members.length > 1 ? members.length : undefined;
+}
+
+function nothingToScale(name: string, way: ClusterWay, why: string): RookeryError {
+  return new RookeryError('cluster.scale', `${name} cannot be scaled: ${why}`, {
+    class: 'user',
+    hint: `\`rookery provisioners\` says which clusters scale in place; ${name} was made by ${way.name}`,
+  });
 }
 
 function recreateOnly(name: string, way: ClusterWay): RookeryError {

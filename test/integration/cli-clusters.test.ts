@@ -67,6 +67,25 @@ it('scales in place', async () => {
   });
 });
 
+it('says of each way what changes in place, and why the nodes of a vcluster cannot', async () => {
+  const ways = await rookery.json<{ name: string; inPlace: string[] }[]>('provisioners');
+  expect(Object.fromEntries(ways.map(({ name, inPlace }) => [name, inPlace]))).toEqual({
+    virtual: ['scale', 'upgrade'],
+    kind: [],
+    k3d: ['scale'],
+    k3s: ['upgrade'],
+    vcluster: ['upgrade'],
+  });
+  expect(await run('cluster', 'create', 'nested', '--host', 'demo', '-p', 'vcluster', '--no-wait')).toMatchObject({
+    code: 0,
+  });
+  expect(await run('cluster', 'scale', 'nested', '--nodes', '3')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('nested cannot be scaled: its nodes are those of its host cluster'),
+  });
+  expect(await run('cluster', 'delete', 'nested')).toMatchObject({ code: 0 });
+});
+
 it('suspends and resumes with everything kept', async () => {
   const demo = kubectl(join(rookery.home, 'clusters', 'demo.kubeconfig'), join(rookery.home, 'kubectl'));
   expect(await demo('create configmap kept')).toMatchObject({ code: 0 });

@@ -57,7 +57,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
   readonly name = 'k3s';
   readonly fidelity = 'machine';
   readonly upgrades = 'in place';
-  readonly scales = 'recreate';
+  readonly scales = { never: 'its one node is the machine that was given to it' };
   readonly #options: Required<Omit<K3sProvisionerOptions, 'openHost'>>;
   readonly #openHost: OpenHost;
   readonly #binaries: K3sBinaries;

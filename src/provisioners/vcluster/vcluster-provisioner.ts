@@ -65,8 +65,7 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
   readonly name = 'vcluster';
   readonly fidelity = 'virtual';
   readonly upgrades = 'in place';
-  /** Its nodes are those of its host: there is no number of them to change. */
-  readonly scales = 'in place';
+  readonly scales = { never: 'its nodes are those of its host cluster' };
   readonly #clock: Clock;
   readonly #probe: HealthProbe;
   readonly #pollMs: number;
