@@ -5,7 +5,7 @@
 import { assign } from '../json.ts';
 import { type FieldRow, messageTable, splitName } from '../kinds/tables.ts';
 import { BYTES, FIXED64, MalformedError, type Reader, VARINT } from './protobuf-reader.ts';
-import { DEPTH_LIMIT, SHAPES, type Shape } from './protobuf-shapes.ts';
+import { CONTENTS, DEPTH_LIMIT, SHAPES, type Shape } from './protobuf-shapes.ts';
 
 type Scalar = 'string' | 'bool' | 'int32' | 'int64' | 'bytes' | 'double';
 const WIRE: Record<Scalar, number> = {
@@ -17,7 +17,10 @@ const WIRE: Record<Scalar, number> = {
   double: FIXED64,
 };
 
-interface Field {
+type Content = Record<string, unknown>;
+
+export interface Field {
+  number: number;
   name: string;
   /** A scalar, or '' for a message. */
   scalar: Scalar | '';
@@ -35,6 +38,8 @@ export interface Message {
   fields: (Field | undefined)[];
   /** Makes the JSON form where it is not an object with these fields. */
   shape: Shape | undefined;
+  /** The fields of such a JSON form. */
+  content: ((value: unknown) => Content | undefined) | undefined;
 }
 
 const compiled = new Map<string, Message>();
@@ -51,10 +56,12 @@ export function messageOf(name: string): Message | undefined {
   const message: Message = {
     fields: [],
     shape: SHAPES[name] ?? (wrapped && ((content) => content[wrapped[1]] ?? [])),
+    content: CONTENTS[name] ?? (wrapped && ((value) => ({ [wrapped[1]]: value }))),
   };
   for (const [number, jsonName, type, flags] of rows) {
     const scalar = type in WIRE ? (type as Scalar) : '';
     message.fields[number] = {
+      number,
       name: jsonName,
       scalar,
       wireType: flags.includes('m') || scalar === '' ? BYTES : WIRE[scalar],
@@ -69,8 +76,6 @@ export function messageOf(name: string): Message | undefined {
   compiled.set(name, message);
   return message;
 }
-
-type Content = Record<string, unknown>;
 
 /** Reads fields up to `reader.end` into `out`. */
 export function readMessage(reader: Reader, message: Message, out: Content, depth: number): void {
@@ -180,7 +185,7 @@ function push(out: Content, name: string, value: unknown): void {
 }
 
 /** Resolved when first met, so that reading a Pod does not load the messages of every other kind. */
-function target(field: Field): Message {
+export function target(field: Field): Message {
   field.message ??= messageOf(field.type);
   if (!field.message) throw new Error(`no message ${field.type}`);
   return field.message;

@@ -25,6 +25,33 @@ export const SHAPES: Record<string, Shape> = {
   [`${CRD}.JSONSchemaPropsOrStringArray`]: (content) => content.property ?? content.schema,
 };
 
+/** The way back: the fields of such a value, where it has any. */
+export const CONTENTS: Record<string, (value: unknown) => Record<string, unknown> | undefined> = {
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': (value) => ({ string: String(value) }),
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': (value) =>
+    typeof value === 'number' ? { type: 0, intVal: value, strVal: '' } : { type: 1, intVal: 0, strVal: String(value) },
+  [`${META}.Time`]: moment,
+  [`${META}.MicroTime`]: moment,
+  [`${META}.Duration`]: (value) => ({ duration: nanosOf(String(value)) }),
+  [`${META}.FieldsV1`]: (value) => ({ Raw: jsonBytes(value) }),
+  'io.k8s.apimachinery.pkg.runtime.RawExtension': (value) => ({ raw: jsonBytes(value) }),
+  [`${CRD}.JSON`]: (value) => ({ raw: jsonBytes(value) }),
+  [`${CRD}.JSONSchemaPropsOrArray`]: (value) => (Array.isArray(value) ? { jSONSchemas: value } : { schema: value }),
+  [`${CRD}.JSONSchemaPropsOrBool`]: (value) =>
+    typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value },
+  [`${CRD}.JSONSchemaPropsOrStringArray`]: (value) => (Array.isArray(value) ? { property: value } : { schema: value }),
+};
+
+function jsonBytes(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function moment(value: unknown): Record<string, unknown> | undefined {
+  const [, whole = '', fraction = '', zone = ''] = /^(.*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(String(value)) ?? [];
+  const seconds = Date.parse(whole + zone) / 1000;
+  return Number.isNaN(seconds) ? undefined : { seconds, nanos: Number(fraction.slice(0, 9).padEnd(9, '0')) };
+}
+
 /** RFC 3339 in UTC. Go writes a zero time as an empty message. */
 function timestamp(content: Record<string, unknown>, micro: boolean): string | undefined {
   if (content.seconds === undefined && content.nanos === undefined) return undefined;
@@ -51,6 +78,16 @@ function goDuration(nanos: number): string {
   const minutes = Math.floor((total % 3.6e12) / 6e10);
   const seconds = (total % 6e10) / 1e9;
   return `${sign}${hours ? `${hours}h` : ''}${hours || minutes ? `${minutes}m` : ''}${seconds}s`;
+}
+
+const UNIT_NANOS: Record<string, number> = { h: 3.6e12, m: 6e10, s: 1e9, ms: 1e6, us: 1e3, µs: 1e3, ns: 1 };
+
+function nanosOf(duration: string): number {
+  let nanos = 0;
+  for (const [, amount, unit] of duration.matchAll(/([\d.]+)(ns|us|µs|ms|h|m|s)/g)) {
+    nanos += Number(amount) * (UNIT_NANOS[unit as string] as number);
+  }
+  return Math.round(duration.startsWith('-') ? -nanos : nanos);
 }
 
 /** Clients put JSON into raw fields, whatever the encoding around it. */

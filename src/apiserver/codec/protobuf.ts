@@ -1,7 +1,6 @@
 /**
  * Kubernetes' protobuf bodies: `k8s\0`, then a runtime.Unknown that names the kind and holds the object. Every Go client
- * sends built-in kinds so. Decoding gives what the same client would have sent as JSON; there is no encoder, since every
- * client accepts JSON in answers.
+ * sends built-in kinds so. Decoding gives what the same client would have sent as JSON.
  */
 import type { KubeObject } from '../../api/object.ts';
 import { resourceTable, splitName } from '../kinds/tables.ts';
@@ -9,7 +8,7 @@ import { badRequest } from '../status.ts';
 import { type Message, messageOf, readMessage } from './protobuf-message.ts';
 import { MalformedError, Reader } from './protobuf-reader.ts';
 
-const MAGIC = Buffer.from('k8s\0', 'latin1');
+export const MAGIC = Buffer.from('k8s\0', 'latin1');
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
 /** Kinds of meta/v1 that are registered in every group: clients send them under the group of the resource. */
@@ -74,7 +73,7 @@ function readEnvelope(body: Buffer): { apiVersion: string; kind: string; raw: Bu
 
 let packages: Map<string, string> | undefined;
 
-function messageOfKind(apiVersion: string, kind: string): Message | undefined {
+export function messageOfKind(apiVersion: string, kind: string): Message | undefined {
   packages ??= packagesByVersion();
   const prefix = packages.get(apiVersion);
   const own = prefix && /^\w+$/.test(kind) ? messageOf(`${prefix}.${kind}`) : undefined;
@@ -82,7 +81,10 @@ function messageOfKind(apiVersion: string, kind: string): Message | undefined {
 }
 
 function packagesByVersion(): Map<string, string> {
-  const result = new Map([['meta.k8s.io/v1', META]]);
+  const result = new Map([
+    ['meta.k8s.io/v1', META],
+    ['meta.k8s.io/v1beta1', META],
+  ]);
   for (const row of resourceTable().resources) {
     result.set(row.group ? `${row.group}/${row.version}` : row.version, splitName(row.definition)[0]);
   }

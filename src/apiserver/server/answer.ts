@@ -1,12 +1,13 @@
 /** How objects go to the wire: in the shape and encoding the client accepts. */
 import type { KubeObject } from '../../api/object.ts';
-import { negotiate, type Shape } from '../codec/accept.ts';
+import { type Accepted, negotiate, type Offer, type Shape } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
-import { badRequest, type Status } from '../status.ts';
+import { ApiError, badRequest, type Status } from '../status.ts';
 import type { Call } from './call.ts';
 import type { Exchange } from './exchange.ts';
 
-export const EVERY_SHAPE: readonly Shape[] = ['object', 'Table', 'PartialObjectMetadata'];
+const EVERY_SHAPE: readonly Shape[] = ['object', 'Table', 'PartialObjectMetadata'];
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 
 export function includeOf(exchange: Exchange): IncludeObject {
   const value = exchange.query.get('includeObject') ?? '';
@@ -15,10 +16,20 @@ export function includeOf(exchange: Exchange): IncludeObject {
   throw badRequest(`unrecognized includeObject value: ${JSON.stringify(value)}`);
 }
 
+/** The form the client wants of this resource; 406 when there is none it would take. */
+export function acceptedBy(
+  { exchange, resource }: Pick<Call, 'exchange' | 'resource'>,
+  offer?: Partial<Offer>,
+): Accepted {
+  const custom = resource.custom !== undefined;
+  const accepted = negotiate(exchange.header('accept'), { shapes: EVERY_SHAPE, custom, ...offer });
+  return { ...accepted, pretty: accepted.pretty || wantsPretty(exchange) };
+}
+
 export async function sendObject(call: Call, status: number, object: KubeObject): Promise<void> {
   const { cluster, exchange, resource } = call;
-  const accepted = negotiate(exchange.header('accept'), EVERY_SHAPE);
-  let shaped: unknown = object;
+  const accepted = acceptedBy(call);
+  let shaped: KubeObject | ReturnType<typeof tableOf> = object;
   if (accepted.shape === 'Table') {
     const meta = { resourceVersion: object.metadata.resourceVersion };
     shaped = tableOf(resource, [object], meta, {
@@ -27,32 +38,54 @@ export async function sendObject(call: Call, status: number, object: KubeObject)
       now: cluster.clock.now(),
     });
   } else if (accepted.shape === 'PartialObjectMetadata') shaped = partialMetadata(object, accepted.version);
-  return sendValue(exchange, status, shaped, accepted.encoding);
+  return sendValue(exchange, status, shaped, accepted);
 }
 
-export function sendValue(
+/** Something with a kind of its own, encoded as accepted. */
+export async function sendValue(
   exchange: Exchange,
   status: number,
-  value: unknown,
-  encoding: 'json' | 'yaml',
+  value: { kind: string; apiVersion: string },
+  { encoding, pretty }: Accepted,
+  headers?: Record<string, string>,
 ): Promise<void> {
-  if (encoding === 'yaml') return sendYaml(exchange, status, value);
-  return exchange.send(status, 'application/json', pretty(exchange, `${JSON.stringify(value)}\n`));
+  if (encoding === 'yaml') return exchange.send(status, 'application/yaml', await yamlText(value), headers);
+  if (encoding === 'protobuf') {
+    const { encodeProtobuf } = await import('../codec/protobuf-encoder.ts');
+    return exchange.send(status, PROTOBUF_TYPE, encodeProtobuf(value), headers);
+  }
+  const text = pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
+  return exchange.send(status, 'application/json', text, headers);
 }
 
-export async function sendYaml(exchange: Exchange, status: number, value: unknown): Promise<void> {
+export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');
-  return exchange.send(status, 'application/yaml', stringify(value, { aliasDuplicateObjects: false }));
+  return stringify(value, { aliasDuplicateObjects: false });
 }
 
 /** A Status has no table; an object kept by finalizers has. */
 export function sendStatusOr(call: Call, status: number, result: KubeObject | Status): Promise<void> {
   if (result.kind !== 'Status' || result.apiVersion !== 'v1') return sendObject(call, status, result as KubeObject);
-  const { encoding } = negotiate(call.exchange.header('accept'), EVERY_SHAPE);
-  return sendValue(call.exchange, status, result, encoding);
+  return sendValue(call.exchange, status, result, statusForm(call.exchange));
 }
 
-export function pretty(exchange: Exchange, json: string): string {
-  const wanted = exchange.query.get('pretty');
-  return wanted === 'true' || wanted === '1' ? `${JSON.stringify(JSON.parse(json), null, 2)}\n` : json;
+/** A Status exists for every client: whoever takes no plain object gets it as JSON. */
+export function statusForm(exchange: Exchange): Accepted {
+  const pretty = wantsPretty(exchange);
+  try {
+    return { ...negotiate(exchange.header('accept'), { shapes: ['object'] }), pretty };
+  } catch (error) {
+    if (error instanceof ApiError) return { encoding: 'json', shape: 'object', version: 'v1', pretty };
+    throw error;
+  }
 }
+
+/** People who look with a browser or from the command line, unless they say otherwise. */
+function wantsPretty(exchange: Exchange): boolean {
+  const wanted = exchange.query.get('pretty');
+  if (wanted) return TRUE.has(wanted);
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(exchange.header('user-agent') ?? '');
+}
+
+/** What Go takes for true. */
+const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);

@@ -1,18 +1,15 @@
 /** GET on a collection: one consistent state, paged, in the shape the client wants. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { KubeObject, ListMeta } from '../../api/object.ts';
+import type { ListMeta } from '../../api/object.ts';
 import type { ClusterContext } from '../cluster-context.ts';
-import type { Accepted } from '../codec/accept.ts';
-import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
 import { scopeOf, selects } from '../handlers/selection.ts';
-import { servedAsStored, storedPrefix, viewed } from '../handlers/stored-form.ts';
-import { groupVersion, type Resource } from '../resource.ts';
+import type { Resource } from '../resource.ts';
 import { expired, timeout } from '../status.ts';
 import { CompactedError, type ListPage, type Stored } from '../store/store.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import type { ListOptions } from './list-options.ts';
 
-/** Rows read or written between two looks at the event loop. */
+/** Rows read between two looks at the event loop. */
 const SLICE = 250;
 /** How long a list waits for a version that does not exist yet, as upstream. */
 const FUTURE_WAIT_MS = 3000;
@@ -84,62 +81,6 @@ export async function readList(
       meta.remainingItemCount = Math.max(1, store.count(resource.storage, scope) - items.length);
   }
   return { rv, items, meta };
-}
-
-/** The JSON of the list, in pieces. */
-export function* renderList(
-  resource: Resource,
-  listed: Listed,
-  accepted: Accepted,
-  include: IncludeObject,
-  now: number,
-): Generator<string> {
-  if (accepted.shape === 'Table') {
-    const { rows, ...head } = tableOf(resource, [], listed.meta, { version: accepted.version, include, now });
-    yield `${JSON.stringify(head).slice(0, -1)},"rows":[`;
-    yield* joined(listed.items, (stored) => {
-      const one = tableOf(resource, [viewed(resource, stored)], {}, { version: accepted.version, include, now });
-      return JSON.stringify(one.rows[0]);
-    });
-  } else {
-    const partial = accepted.shape === 'PartialObjectMetadata';
-    const kind = partial ? 'PartialObjectMetadataList' : resource.listKind;
-    const apiVersion = partial ? `meta.k8s.io/${accepted.version}` : groupVersion(resource.group, resource.version);
-    yield `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(listed.meta)},"items":[`;
-    yield* joined(
-      listed.items,
-      partial
-        ? (stored) => JSON.stringify(partialMetadata(viewed(resource, stored), accepted.version))
-        : itemRenderer(resource),
-    );
-  }
-  yield ']}\n';
-}
-
-function itemRenderer(resource: Resource): (stored: Stored) => string {
-  if (!servedAsStored(resource)) return (stored) => JSON.stringify(listItem(resource, viewed(resource, stored)));
-  if (resource.custom) return (stored) => stored.json;
-  const prefix = storedPrefix(resource);
-  return (stored) => (stored.json.startsWith(prefix) ? `{${stored.json.slice(prefix.length)}` : stored.json);
-}
-
-/** Items of typed lists carry no apiVersion and kind; custom resources do. */
-function listItem(resource: Resource, object: KubeObject): object {
-  if (resource.custom) return object;
-  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
-  return rest;
-}
-
-function* joined(items: Stored[], render: (stored: Stored) => string): Generator<string> {
-  let piece = '';
-  for (let i = 0; i < items.length; i++) {
-    piece += (i === 0 ? '' : ',') + render(items[i] as Stored);
-    if (piece.length > 64 * 1024 || i % SLICE === SLICE - 1) {
-      yield piece;
-      piece = '';
-    }
-  }
-  yield piece;
 }
 
 /** Waits for a version that has not been reached yet; 504 when it does not come. */

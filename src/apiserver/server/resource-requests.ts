@@ -1,19 +1,18 @@
 /** Requests for resources: from a route to the operation that answers it, and its result to the wire. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject } from '../../api/object.ts';
 import { requireAllowed } from '../auth/denial.ts';
 import type { Identity } from '../auth/identity.ts';
 import { isReview, review } from '../auth/reviews.ts';
 import type { Cluster } from '../cluster.ts';
-import { negotiate } from '../codec/accept.ts';
 import { selectedName } from '../field-selector.ts';
 import { bind } from '../handlers/binding.ts';
 import type { WriteOptions } from '../operations.ts';
 import { badRequest, methodNotAllowed, unknownPath } from '../status.ts';
-import { EVERY_SHAPE, includeOf, pretty, sendObject, sendStatusOr, sendValue, sendYaml } from './answer.ts';
+import { acceptedBy, includeOf, sendObject, sendStatusOr, sendValue, statusForm } from './answer.ts';
 import { type Call, readDelete, readOperand, readPatch, readWrite } from './call.ts';
 import type { Exchange } from './exchange.ts';
-import { readList, renderList, waitFor } from './list.ts';
+import { readList, waitFor } from './list.ts';
+import { sendList } from './list-answer.ts';
 import { parseListOptions, parseVersion } from './list-options.ts';
 import type { ResourceRoute } from './route.ts';
 import { CREATED, serveSubresource } from './subresources.ts';
@@ -42,7 +41,8 @@ export async function serveResource(
   const call: Call = { cluster, exchange, route, resource, identity, signal };
   if (route.subresource) return serveSubresource(call);
   if (!resource.verbs.includes(route.verb) || !fits(route)) throw methodNotAllowed();
-  if (WRITES.has(route.verb)) negotiate(exchange.header('accept'), EVERY_SHAPE);
+  // That the answer will be wanted must be known before anything is read or written for it.
+  if (route.verb !== 'list' && route.verb !== 'watch') acceptedBy(call);
   if (isReview(resource.kind)) return serveReview(call);
   if (resource.namespaced && !route.namespace && (route.name || route.verb === 'create')) throw unknownPath();
   switch (route.verb) {
@@ -91,39 +91,24 @@ function nameInSelector({ verb }: ResourceRoute, { query }: Exchange): string {
   return selectedName(query.get('fieldSelector') ?? '') ?? '';
 }
 
-/** Whose answer must be known to be wanted before anything is written. */
-const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
-
 /** Collections are created in, objects are changed. */
 function fits({ verb, name }: ResourceRoute): boolean {
   if (verb === 'create') return name === '';
   return name !== '' || (verb !== 'update' && verb !== 'patch');
 }
 
-async function serveList({ cluster, exchange, route, resource }: Call): Promise<void> {
-  const accepted = negotiate(exchange.header('accept'), EVERY_SHAPE);
+async function serveList(call: Call): Promise<void> {
+  const { cluster, exchange, route, resource } = call;
   const options = parseListOptions(exchange.query, resource, route);
+  const accepted = acceptedBy(call);
   const listed = await readList(cluster, resource, route.namespace, options);
-  const pieces = renderList(resource, listed, accepted, includeOf(exchange), cluster.clock.now());
-  if (listed.items.length <= 100) {
-    const body = [...pieces].join('');
-    if (accepted.encoding === 'yaml') return sendYaml(exchange, 200, JSON.parse(body));
-    return exchange.send(200, 'application/json', pretty(exchange, body));
-  }
-  // JSON is YAML, and many times cheaper to write than indented text.
-  const stream = exchange.stream(200, `application/${accepted.encoding}`);
-  for (const piece of pieces) {
-    if (exchange.response.destroyed) return;
-    await stream.write(piece);
-    // A client that takes everything at once makes nobody else wait.
-    await nextTurn();
-  }
-  stream.end();
+  return sendList(exchange, resource, listed, accepted, includeOf(exchange), cluster.clock.now());
 }
 
-function serveWatchOf({ cluster, exchange, route, resource, signal }: Call): Promise<void> {
-  const accepted = negotiate(exchange.header('accept'), EVERY_SHAPE);
+function serveWatchOf(call: Call): Promise<void> {
+  const { cluster, exchange, route, resource, signal } = call;
   const options = parseListOptions(exchange.query, resource, route);
+  const accepted = acceptedBy(call, { stream: true });
   const form = { accepted, include: includeOf(exchange) };
   return serveWatch(cluster, exchange, resource, route.namespace, options, form, signal);
 }
@@ -148,10 +133,7 @@ async function serveDeleteCollection(call: Call): Promise<void> {
       if ((error as { code?: number }).code !== 404) throw error;
     }
   }
-  const body = [...renderList(resource, listed, negotiate(exchange.header('accept'), ['object']), 'Metadata', 0)].join(
-    '',
-  );
-  return exchange.send(200, 'application/json', body);
+  return sendList(exchange, resource, listed, acceptedBy(call), includeOf(exchange), cluster.clock.now());
 }
 
 /** The old way to bind: to the collection, the pod is named in the body. */
@@ -161,7 +143,7 @@ async function serveBinding(call: Call, binding: KubeObject, options: WriteOptio
   const name = binding.metadata?.name;
   if (!pods || !name) throw badRequest('name must be provided');
   await bind(cluster.operations, pods, route.namespace, name, binding, options, cluster.clock.now());
-  return sendValue(exchange, 201, CREATED, 'json');
+  return sendValue(exchange, 201, CREATED, statusForm(exchange));
 }
 
 async function serveReview(call: Call): Promise<void> {
@@ -179,6 +161,6 @@ async function serveReview(call: Call): Promise<void> {
     },
   );
   // Reviews are never stored, so there is nothing a table could be made of: 406 where only that is accepted.
-  negotiate(exchange.header('accept'), ['object']);
+  acceptedBy(call, { shapes: ['object', 'PartialObjectMetadata'] });
   return sendObject(call, 201, answer);
 }

@@ -17,10 +17,11 @@ import { type Impersonation, readImpersonation } from '../auth/impersonation.ts'
 import type { Cluster } from '../cluster.ts';
 import { type Clusters, ROOT } from '../clusters.ts';
 import { ApiError, internalError, unknownPath } from '../status.ts';
+import { sendValue, statusForm } from './answer.ts';
 import { Exchange } from './exchange.ts';
 import { servePath } from './path-requests.ts';
 import { serveResource } from './resource-requests.ts';
-import { parseRoute, splitCluster } from './route.ts';
+import { clusterNamed, parseRoute, splitCluster } from './route.ts';
 
 export interface ServerOptions {
   clusters: Clusters;
@@ -110,6 +111,7 @@ export class ApiServer {
       exchange.response.on('error', () => {});
       const split = splitCluster(exchange.path);
       exchange.path = split.path;
+      if (split.cluster === ROOT) split.cluster = clusterNamed(socketOf(request)?.servername);
       const isServed = split.cluster !== ROOT || this.#options.hasRoot !== false;
       cluster = isServed ? await this.#options.clusters.get(split.cluster) : undefined;
       if (!cluster) throw split.cluster === ROOT && isServed ? starting() : unknownPath();
@@ -183,7 +185,7 @@ export class ApiServer {
     if (failure.details?.retryAfterSeconds) headers['retry-after'] = String(failure.details.retryAfterSeconds);
     if (failure.code === 401) headers['www-authenticate'] = 'Bearer realm="kubernetes"';
     try {
-      await exchange.send(failure.code, 'application/json', `${JSON.stringify(failure.toStatus())}\n`, headers);
+      await sendValue(exchange, failure.code, failure.toStatus(), statusForm(exchange), headers);
     } catch (sendError) {
       this.#options.onError?.(sendError, { method: exchange.method, path: exchange.path });
       exchange.response.destroy();
@@ -191,7 +193,7 @@ export class ApiServer {
   }
 
   #peerCertificate(request: IncomingMessage | Http2ServerRequest): X509Certificate | undefined {
-    const socket = ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket | undefined;
+    const socket = socketOf(request);
     if (!socket) return undefined;
     let certificate = this.#certificates.get(socket);
     if (certificate === undefined) {
@@ -200,6 +202,10 @@ export class ApiServer {
     }
     return certificate ?? undefined;
   }
+}
+
+function socketOf(request: IncomingMessage | Http2ServerRequest): TLSSocket | undefined {
+  return ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket | undefined;
 }
 
 /** The store is closed, full or taken: it passes, and its details (paths) are for our log. */

@@ -2,7 +2,6 @@
 import type { KubeObject } from '../../api/object.ts';
 import { issueToken } from '../auth/token-request.ts';
 import { scalePrinter } from '../builtins/scale.ts';
-import { negotiate } from '../codec/accept.ts';
 import { bind } from '../handlers/binding.ts';
 import { evict } from '../handlers/eviction.ts';
 import { readScale, writeScale } from '../handlers/scale.ts';
@@ -10,7 +9,7 @@ import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import type { Subresource } from '../resource.ts';
 import { ApiError, badRequest, methodNotAllowed, type Status, unknownPath } from '../status.ts';
-import { EVERY_SHAPE, sendObject, sendValue } from './answer.ts';
+import { acceptedBy, sendObject, sendValue, statusForm } from './answer.ts';
 import { type Call, readOperand, readPatch, readWrite } from './call.ts';
 
 export const CREATED: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
@@ -22,23 +21,23 @@ export async function serveSubresource(call: Call): Promise<void> {
   // Only a proxy has something below it.
   if (!known || !name || (route.rest && route.subresource !== 'proxy')) throw unknownPath();
   if (!known.verbs.includes(route.verb)) throw methodNotAllowed();
-  if (route.verb !== 'get') negotiate(exchange.header('accept'), EVERY_SHAPE);
+  if (route.verb !== 'get') acceptedBy(call);
   switch (route.subresource) {
     case 'scale':
       return serveScale(call, known);
     case 'token': {
       const { object } = await readOperand(call, known);
-      return sendValue(exchange, 201, issueToken(cluster, namespace, name, object), 'json');
+      return sendValue(exchange, 201, issueToken(cluster, namespace, name, object), acceptedBy(call));
     }
     case 'binding': {
       const { object, options } = await readOperand(call, known);
       await bind(cluster.operations, resource, namespace, name, object, options, cluster.clock.now());
-      return sendValue(exchange, 201, CREATED, 'json');
+      return sendValue(exchange, 201, CREATED, statusForm(exchange));
     }
     case 'eviction': {
       const { object, options } = await readOperand(call, known);
       await evict(cluster, resource, namespace, name, object, options);
-      return sendValue(exchange, 201, CREATED, 'json');
+      return sendValue(exchange, 201, CREATED, statusForm(exchange));
     }
     case 'log':
       return serveLog(call);

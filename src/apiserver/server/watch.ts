@@ -7,11 +7,11 @@ import type { KubeObject } from '../../api/object.ts';
 import { every } from '../../clock.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
-import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
+import { type IncludeObject, partialMetadata, type Table, tableOf } from '../codec/shapes.ts';
 import { scopeOf, seenChange } from '../handlers/selection.ts';
 import { servedApiVersion, servedAsStored, viewed } from '../handlers/stored-form.ts';
 import type { Resource } from '../resource.ts';
-import { type ApiError, expired } from '../status.ts';
+import { type ApiError, expired, type Status } from '../status.ts';
 import { type ChangeEvent, CompactedError, type EndWatch, type Stored } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import { readList, waitFor } from './list.ts';
@@ -20,7 +20,10 @@ import type { ListOptions } from './list-options.ts';
 const BOOKMARK_EVERY_MS = 60_000;
 /** Bytes waiting for one client before it is cut off. */
 const BACKLOG_LIMIT = 8 * 1024 * 1024;
+const PROTOBUF_STREAM = 'application/vnd.kubernetes.protobuf;stream=watch';
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+type EncodeEvent = (type: string, object: { apiVersion: string; kind: string }) => Buffer;
 
 export interface WatchForm {
   accepted: Accepted;
@@ -39,7 +42,9 @@ export async function serveWatch(
 ): Promise<void> {
   const { store, clock } = context;
   if (options.resourceVersion) await waitFor(context, options.resourceVersion);
-  const stream = new WatchStream(context, exchange, resource, form);
+  const frame =
+    form.accepted.encoding === 'protobuf' ? (await import('../codec/protobuf-encoder.ts')).encodeEvent : undefined;
+  const stream = new WatchStream(context, exchange, resource, form, frame);
   const scope = scopeOf(namespace, options);
   const fromState = options.sendInitialEvents ?? !options.resourceVersion;
   let afterRv = options.resourceVersion ?? store.rv;
@@ -103,15 +108,18 @@ class WatchStream {
   readonly #form: WatchForm;
   readonly #plain: boolean;
   readonly #listeners: (() => void)[] = [];
+  readonly #frame: EncodeEvent | undefined;
   #columnsSent = false;
   ended = false;
 
-  constructor(context: ClusterContext, exchange: Exchange, resource: Resource, form: WatchForm) {
+  /** `frame` encodes the events of a client that wants protobuf. */
+  constructor(context: ClusterContext, exchange: Exchange, resource: Resource, form: WatchForm, frame?: EncodeEvent) {
     this.#context = context;
     this.#exchange = exchange;
     this.#resource = resource;
     this.#form = form;
-    this.#plain = form.accepted.shape === 'object' && servedAsStored(resource);
+    this.#frame = frame;
+    this.#plain = form.accepted.shape === 'object' && !frame && servedAsStored(resource);
     exchange.response.on('close', () => this.#finish());
     exchange.response.on('error', () => this.#finish());
   }
@@ -119,7 +127,7 @@ class WatchStream {
   /** Headers go out at once: clients measure from there. */
   open(): void {
     if (this.#exchange.response.headersSent) return;
-    this.#exchange.open(200, { 'content-type': 'application/json' });
+    this.#exchange.open(200, { 'content-type': this.#frame ? PROTOBUF_STREAM : 'application/json' });
     this.#exchange.response.flushHeaders?.();
   }
 
@@ -162,7 +170,7 @@ class WatchStream {
     this.#finish();
   }
 
-  #shaped(object: KubeObject): unknown {
+  #shaped(object: KubeObject): KubeObject | Table {
     const { accepted, include } = this.#form;
     if (accepted.shape === 'object') return object;
     if (accepted.shape === 'PartialObjectMetadata') return partialMetadata(object, accepted.version);
@@ -176,8 +184,9 @@ class WatchStream {
     );
   }
 
-  #event(type: string, object: unknown): void {
-    if (!this.ended) this.#write(`${JSON.stringify({ type, object })}\n`);
+  #event(type: string, object: KubeObject | Status | Table): void {
+    if (this.ended) return;
+    this.#write(this.#frame ? this.#frame(type, object) : `${JSON.stringify({ type, object })}\n`);
   }
 
   #write(line: string | Buffer): void {
