@@ -1,24 +1,30 @@
 /** A tool that makes clusters, used twice: by hand, and by Rookery. Both times with the same images and the same shape. */
+import type { HealthExpectation } from '../../src/provisioners/cluster-health.ts';
 import type { Engine } from '../../test/e2e/support/engine.ts';
+import type { Product } from './product.ts';
 
 export interface Contender {
   /** Of the provisioner. */
   name: string;
   /** Parts of the bed that hold its images. */
   images: string[];
-  /** Arguments of `rookery cluster create` beside the name and the provisioner. */
-  rookery: string[];
   /** What the tool needs in the environment, on both sides. */
   env?: Record<string, string>;
-  /** Makes a cluster as its documentation says, and answers with the text of its kubeconfig. */
+  /** What both sides need before the first round, such as a host cluster. */
+  prepare?(product: Product): Promise<void>;
+  /** What one cluster needs before the clock starts, on both sides, such as a machine; and the end of that. */
+  before?(name: string): Promise<void>;
+  after?(name: string): Promise<void>;
+  /** Asks Rookery for a cluster, as people do, and comes back when Rookery calls it ready. */
+  ask(product: Product, name: string): Promise<unknown>;
+  /** Makes a cluster as the tool's documentation says, and answers with the text of its kubeconfig. */
   make(name: string): Promise<string>;
-  remove(name: string): Promise<void>;
+  /** Removes what `make` made. */
+  remove(name: string): Promise<unknown>;
   /** What a cluster needs to be called usable. */
-  expects: { nodes: number };
+  expects: HealthExpectation;
   /** Resident memory of one cluster, MiB. */
   memoryMiB(name: string): Promise<number>;
-  /** What both sides need before the first round: a host cluster, a machine. */
-  prepare?(): Promise<void>;
   close(): Promise<void>;
 }
 

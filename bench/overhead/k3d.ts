@@ -15,9 +15,9 @@ export function k3d(bench: Bench): Contender {
   return {
     name: 'k3d',
     images: ['k3s-image'],
-    rookery: ['--image', image],
     env: tools,
-    expects: { nodes: 1 },
+    expects: { nodes: 1, hasNetwork: true },
+    ask: (product, name) => product.run('cluster', 'create', name, '-p', 'k3d', '--image', image),
     async make(name) {
       const apart = ['--kubeconfig-update-default=false', '--kubeconfig-switch-context=false'];
       const [port] = await freePorts(1);

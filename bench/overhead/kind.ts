@@ -10,8 +10,8 @@ export function kind(bench: Bench): Contender {
   return {
     name: 'kind',
     images: ['node-image'],
-    rookery: ['--image', image],
-    expects: { nodes: 1 },
+    expects: { nodes: 1, hasNetwork: true },
+    ask: (product, name) => product.run('cluster', 'create', name, '-p', 'kind', '--image', image),
     async make(name) {
       await docker.run('kind', 'create', 'cluster', '--name', name, '--image', image, '--kubeconfig', kubeconfig);
       return readFileSync(kubeconfig, 'utf8');

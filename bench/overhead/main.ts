@@ -16,14 +16,16 @@ import { printTable, type Row, ratioAtMost, ratioOf } from '../table.ts';
 import { elapsed, median } from '../timing.ts';
 import type { Bench, Contender } from './contender.ts';
 import { k3d } from './k3d.ts';
+import { k3s } from './k3s.ts';
 import { kind } from './kind.ts';
 import { Product } from './product.ts';
+import { vcluster } from './vcluster.ts';
 
 const GOAL = 1.05;
 const POLL_MS = 100;
 const PATIENCE_MS = 600_000;
 const OVERHEAD = new URL('../../src/tools/overhead.json', import.meta.url);
-const CONTENDERS: Record<string, (bench: Bench) => Contender> = { kind, k3d };
+const CONTENDERS: Record<string, (bench: Bench) => Contender> = { kind, k3d, k3s, vcluster };
 
 const flags = process.argv.slice(2);
 const only = flags.flatMap((flag, at) => (flag === '--only' ? [flags[at + 1] ?? ''] : []));
@@ -40,7 +42,7 @@ interface Measured {
 
 async function measure(contender: Contender, product: Product): Promise<Measured> {
   const measured: Measured = { bare: [], ours: [], memoryMiB: [] };
-  await contender.prepare?.();
+  await contender.prepare?.(product);
   for (let round = 0; round < rounds; round++) {
     const bare = () => measureBare(contender, `bench-bare-${round}`, measured);
     const ours = () => measureOurs(contender, product, `bench-ours-${round}`, measured);
@@ -54,32 +56,36 @@ async function measure(contender: Contender, product: Product): Promise<Measured
 }
 
 async function measureBare(contender: Contender, name: string, into: Measured): Promise<void> {
+  await contender.before?.(name);
   try {
     const ms = await elapsed(async () => untilUsable(await contender.make(name), contender));
     into.bare.push(ms / 1000);
   } finally {
     await contender.remove(name);
+    await contender.after?.(name);
   }
 }
 
 async function measureOurs(contender: Contender, product: Product, name: string, into: Measured): Promise<void> {
+  await contender.before?.(name);
   try {
-    const ms = await elapsed(() => product.run('cluster', 'create', name, '-p', contender.name, ...contender.rookery));
+    const ms = await elapsed(() => contender.ask(product, name));
     into.ours.push(ms / 1000);
     // What Rookery calls ready must be so by the same probe, at once.
     const kubeconfig = await product.run('cluster', 'kubeconfig', name);
-    const { missing } = await probeHealth(kubeconfig, { ...contender.expects, hasNetwork: true });
+    const { missing } = await probeHealth(kubeconfig, contender.expects);
     if (missing.length > 0) throw new Error(`${name} was called ready, but ${missing.join('; ')}`);
     into.memoryMiB.push(await contender.memoryMiB(name));
   } finally {
     await product.run('cluster', 'delete', name);
+    await contender.after?.(name);
   }
 }
 
 async function untilUsable(kubeconfig: string, { expects }: Contender): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
-    const { missing } = await probeHealth(kubeconfig, { ...expects, hasNetwork: true });
+    const { missing } = await probeHealth(kubeconfig, expects);
     if (missing.length === 0) return;
     if (performance.now() > end) throw new Error(`not usable: ${missing.join('; ')}`);
     await delay(POLL_MS);
@@ -90,7 +96,8 @@ const seconds = (value: number | undefined) => (value === undefined ? '-' : `${v
 
 const docker = await engine();
 // What a run before this one was killed over.
-for (const whose of ['bench-bare-', 'bench-ours-']) for (const tool of ['', 'k3d-']) await docker.clear(tool + whose);
+for (const whose of ['bench-bare-', 'bench-ours-', 'bench-host'])
+  for (const tool of ['', 'k3d-']) await docker.clear(tool + whose);
 const folder = mkdtempSync(join(tmpdir(), 'rookery-overhead-'));
 const rows: Row[] = [];
 const costs: Record<string, object> = JSON.parse(readFileSync(OVERHEAD, 'utf8'));

@@ -1,18 +1,23 @@
 /** Rookery as people run it: the built command, with a control plane that runs already. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../test/bed/process.ts';
 import { freePorts } from '../../test/bed/services/port.ts';
+import { Kubectl } from '../../test/e2e/support/kubectl.ts';
 import { untilReady } from '../servers/server.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 export class Product {
+  /** Speaks to its API. */
+  readonly kubectl: Kubectl;
   readonly #home: string;
   readonly #env: NodeJS.ProcessEnv;
   readonly #plane: ChildProcess;
 
   private constructor(home: string, env: NodeJS.ProcessEnv, plane: ChildProcess) {
+    this.kubectl = new Kubectl(join(home, 'kubeconfig'));
     this.#home = home;
     this.#env = env;
     this.#plane = plane;
