@@ -79,6 +79,31 @@ describe('pods', () => {
   });
 });
 
+describe('a list in pages', () => {
+  it('says on every page but the last how much follows, also after its version was forgotten', async () => {
+    const templates = '/api/v1/namespaces/default/podtemplates';
+    const template = { spec: { containers: [{ name: 'a', image: 'b' }] } };
+    for (let i = 0; i < 10; i++) await http.post(templates, { metadata: { name: `template-${i}` }, template });
+    const page = async (token: string) =>
+      (await http.get(`${templates}?limit=3&continue=${encodeURIComponent(token)}`)).json;
+    const first = await page('');
+    const second = await page(first.metadata.continue);
+    const third = await page(second.metadata.continue);
+    const last = await page(third.metadata.continue);
+    const left = [first, second, third, last].map(({ metadata }) => metadata.remainingItemCount);
+    expect(left).toEqual([7, 4, 1, undefined]);
+
+    const { store } = await server.clusters.ensure('judged');
+    await http.post(MAPS, { metadata: { name: 'later' } });
+    await store.compact(store.rv);
+    const expired = await page(first.metadata.continue);
+    expect(expired).toMatchObject({ code: 410, reason: 'Expired' });
+    const onward = await page(expired.metadata.continue);
+    expect(onward.metadata.remainingItemCount).toBe(4);
+    expect(onward.metadata.resourceVersion).not.toBe(first.metadata.resourceVersion);
+  });
+});
+
 describe('a tenant', () => {
   it('answers kubectl where it leaves out the path of the address', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rookery-upstream-'));

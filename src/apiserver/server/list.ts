@@ -69,16 +69,17 @@ export async function readList(
     throw token
       ? expired(
           'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
-          encodeContinue({ rv: -1, after: token.after }),
+          encodeContinue({ ...token, rv: -1 }),
         )
       : expired(`The resourceVersion for the provided list is too old.`);
   }
   const meta: ListMeta = { resourceVersion: String(rv) };
   if (more && after) {
-    meta.continue = encodeContinue({ rv, after });
     const selective = options.labels.length > 0 || options.fields.terms.length > 0;
-    if (!selective && !token)
-      meta.remainingItemCount = Math.max(1, store.count(resource.storage, scope) - items.length);
+    const before = token ? token.left : store.count(resource.storage, scope);
+    const left = selective || before === undefined ? undefined : Math.max(1, before - items.length);
+    meta.continue = encodeContinue({ rv, after, left });
+    if (left !== undefined) meta.remainingItemCount = left;
   }
   return { rv, items, meta };
 }
