@@ -11,27 +11,17 @@ import { kubernetesVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
 import { dnsWorks, podRuns } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
+import { hasKindNetwork, kindLeftovers } from './support/kind-leftovers.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { Rookery } from './support/rookery.ts';
-
-/** Names of containers of kind with these beginnings, and the network if nobody else uses it. */
-async function left(docker: Engine, prefix: string, isShared = false): Promise<string[]> {
-  const others = (await docker.docker('ps', '-a', '--filter', 'label=io.x-k8s.kind.cluster', '--format', '{{.Names}}'))
-    .split('\n')
-    .filter((name) => name && !name.startsWith(prefix));
-  const networks = (await docker.docker('network', 'ls', '--format', '{{.Name}}')).split('\n');
-  return [
-    ...(await docker.found(prefix)),
-    ...(networks.includes('kind') && others.length === 0 && !isShared ? ['network kind'] : []),
-  ];
-}
 
 const prefix = `conf${process.pid}-`;
 
 provisionerConformance('kind on the bed', async () => {
   const docker = await engine('node-image');
   await docker.clear(prefix);
-  if ((await left(docker, prefix)).includes('network kind')) await docker.try('docker', 'network', 'rm', 'kind');
+  if ((await kindLeftovers(docker, prefix)).includes('network kind'))
+    await docker.try('docker', 'network', 'rm', 'kind');
   const folder = scratch('provisioner-kind');
   const foreign = (name: string) => ['--name', name, '--kubeconfig', join(folder, 'foreign.kubeconfig')];
   const homes = () => readdirSync(folder).filter((name) => name.startsWith(prefix));
@@ -54,7 +44,7 @@ provisionerConformance('kind on the bed', async () => {
         await docker.try('docker', 'network', 'rm', 'kind');
       };
     },
-    leftovers: async () => [...(await left(docker, prefix)), ...homes().map((id) => `folder ${id}`)],
+    leftovers: async () => [...(await kindLeftovers(docker, prefix)), ...homes().map((id) => `folder ${id}`)],
     close: async () => {
       await killTools();
       await docker.clear(prefix);
@@ -89,7 +79,7 @@ describe('KINDCluster', () => {
   beforeAll(async () => {
     docker = await engine('node-image');
     await docker.clear('e2e-');
-    isShared = (await docker.docker('network', 'ls', '--format', '{{.Name}}')).split('\n').includes('kind');
+    isShared = await hasKindNetwork(docker);
     rookery = new Rookery('provisioner-kind-home', docker.env);
     root = rookery.kubectl;
     await rookery.up();
@@ -135,7 +125,7 @@ describe('KINDCluster', () => {
 
   test('deleting it leaves nothing', async () => {
     await root.run('delete', 'kindcluster', 'dev', '--timeout=100s');
-    expect(await left(docker, 'e2e-', isShared)).toEqual([]);
+    expect(await kindLeftovers(docker, 'e2e-', isShared)).toEqual([]);
     expect((await root.try(['get', 'secret', 'e2e-dev-config'])).code).not.toBe(0);
     expect(await root.run('get', 'events', '-o', 'jsonpath={.items[*].message}')).toContain(
       'container e2e-dev-control-plane',
@@ -159,7 +149,7 @@ describe('KINDCluster', () => {
     );
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('1.13 cannot be had') });
     expect(await rookery.run('cluster', 'delete', 'e2e-cli', 'e2e-old')).toMatchObject({ code: 0 });
-    expect(await left(docker, 'e2e-', isShared)).toEqual([]);
+    expect(await kindLeftovers(docker, 'e2e-', isShared)).toEqual([]);
     expect(readdirSync(join(rookery.home, 'provisioners', 'kind'))).toEqual([]);
   });
 

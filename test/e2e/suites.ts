@@ -29,6 +29,12 @@ export const suites: readonly Suite[] = [
     parts: ['kind-cli', 'node-image', 'kind-balancer-image', 'kubernetes'],
     full: true,
   },
+  {
+    name: 'crash-kind',
+    about: 'Rookery killed 20 times while it makes and 20 while it deletes kind clusters',
+    parts: ['kind-cli', 'node-image', 'kubernetes'],
+    full: true,
+  },
   { name: 'kubeadm', about: 'kubeadm on two machines: network, DNS, volume', parts: ['node-image'] },
   { name: 'k3s', about: 'k3s in a container', parts: ['k3s-image', 'kubernetes'] },
   {
@@ -47,6 +53,12 @@ export const suites: readonly Suite[] = [
     name: 'provisioner-k3d',
     about: 'Rookery and k3d: the suite of all provisioners, K3dCluster, kill -9 again and again, nothing left',
     parts: ['k3d-cli', 'k3s-image', 'k3d-proxy-image', 'kubernetes'],
+  },
+  {
+    name: 'k3d-ha',
+    about: 'Rookery and k3d with three servers: one stops, the API answers; suspended and resumed',
+    parts: ['k3d-cli', 'k3s-image', 'k3d-proxy-image', 'kubernetes'],
+    full: true,
   },
   {
     name: 'cluster-api',
