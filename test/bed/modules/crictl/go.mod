@@ -101,3 +101,6 @@ require (
 )
 
 replace github.com/davecgh/go-spew => github.com/davecgh/go-spew v1.1.1
+
+// Newer ones than its own give the size of a terminal in another type.
+replace k8s.io/kubectl => k8s.io/kubectl v0.34.1
