@@ -8,6 +8,7 @@ import { left } from '../deadlines.ts';
 import { internalIp, isNodeReady, isSimulated } from '../nodes/simulated-node.ts';
 import { isDeleting, isFinished, NODES, PODS } from '../pod.ts';
 import type { World } from '../world.ts';
+import { type Rejection, rejection } from './admission.ts';
 import { ended, type Next, nextState } from './container.ts';
 import { missingEnvironment, missingVolume } from './needs.ts';
 import { podIp } from './pod-network.ts';
@@ -60,8 +61,13 @@ function* waitingPods(
   }
 }
 
+/** Whoever makes a rejected pod again and again does so once a second, not as fast as it can. */
+const REJECT_AFTER_MS = 1000;
+
 async function advance(world: World, pod: KubeObject, node: KubeObject): Promise<number | undefined> {
   const { uid } = pod.metadata;
+  const refused = pod.status?.startTime ? undefined : rejection(world, pod, node);
+  if (refused) return reject(world, pod, refused);
   const expiry = pod.spec.activeDeadlineSeconds;
   const started = pod.status?.startTime;
   const alive = expiry === undefined || !started ? undefined : left(world, '', started, expiry * 1000);
@@ -149,6 +155,16 @@ function ephemeral(world: World, pod: KubeObject) {
   return { ephemeralContainerStatuses };
 }
 
+async function reject(world: World, pod: KubeObject, why: Rejection): Promise<number | undefined> {
+  const wait = left(world, '', pod.metadata.creationTimestamp, REJECT_AFTER_MS);
+  if (wait > 0) return wait;
+  const { generation: observedGeneration } = pod.metadata;
+  const status = { ...pod.status, ...why, phase: 'Failed', startTime: world.timestamp, observedGeneration };
+  await world.updateStatus(PODS, pod, status, COMPONENT);
+  report(world, pod, 'Warning', why.reason, why.message.replace('Pod was rejected: ', ''));
+  return undefined;
+}
+
 /** activeDeadlineSeconds is over. */
 async function expire(world: World, pod: KubeObject): Promise<void> {
   const message = 'Pod was active on the node longer than the specified deadline';
@@ -179,13 +195,10 @@ async function stop(
 }
 
 async function terminate(world: World, pod: KubeObject, again: (ms: number) => void): Promise<void> {
-  const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
-  const wait = left(
-    world,
-    `${pod.metadata.uid}/delete`,
-    world.timestamp,
-    Math.min(grace, delayOf(pod, 'pod-delete'), 999),
-  );
+  const { uid, deletionGracePeriodSeconds: grace = 0, deletionTimestamp } = pod.metadata;
+  const asked = new Date(Date.parse(deletionTimestamp ?? world.timestamp) - grace * 1000).toISOString();
+  const delay = isFinished(pod) ? 0 : Math.min(grace * 1000, delayOf(pod, 'pod-delete'));
+  const wait = left(world, `${uid}/delete`, asked, delay);
   if (wait > 0) return again(wait);
   // Whoever holds the pod by a finalizer (a Job) wants to know how it ended.
   const last = pod.metadata.finalizers?.length && !isFinished(pod) ? await stop(world, pod) : pod;

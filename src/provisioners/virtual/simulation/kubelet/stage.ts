@@ -11,7 +11,8 @@ const DEFAULT_MS: Record<Stage, number> = {
   // Long enough to be seen as ContainerCreating by whoever watches, too short to wait for.
   'pod-ready': 100,
   'pod-complete': 500,
-  'pod-delete': 0,
+  // Long enough for whoever deletes gracefully to see it go.
+  'pod-delete': 300,
 };
 
 export function delayOf({ metadata }: KubeObject, stage: Stage): number {
