@@ -1,93 +1,77 @@
-/**
- * The CEL engine with Kubernetes' libraries. cel-js is loaded when the first rule needs it, not before: most clusters
- * have no rules, and validation is synchronous, so the load has to be too.
- */
-import { createRequire } from 'node:module';
-import type * as CelJs from '@marcbachmann/cel-js';
-import type * as Evaluator from '@marcbachmann/cel-js/evaluator';
-import { registerFormat } from './library/format.ts';
-import { registerLists } from './library/lists.ts';
-import { registerMacros } from './library/macros.ts';
-import { registerNet } from './library/net.ts';
-import { registerQuantity } from './library/quantity.ts';
-import { registerRegex } from './library/regex.ts';
-import { registerSemver } from './library/semver.ts';
-import { registerStrings } from './library/strings.ts';
-import { registerUrl } from './library/url.ts';
+/** CEL with Kubernetes' libraries, as Kubernetes 1.35 sets it up. */
+import { type Checked, check } from './check/checker.ts';
+import { type Environment, functionTable } from './check/environment.ts';
+import { AUTHORIZER } from './library/authorizer.ts';
+import { KUBERNETES } from './library/kubernetes.ts';
+import { LISTS } from './library/lists.ts';
+import { NET } from './library/net.ts';
+import { COMPREHENSIONS, OPTIONALS } from './library/optionals.ts';
+import { STANDARD } from './library/standard.ts';
+import { STRINGS } from './library/strings.ts';
+import { rootFrame, type Variables } from './run/frame.ts';
+import { CostExceeded, meteredCost, startMeter } from './run/meter.ts';
+import { plan } from './run/plan.ts';
+import { parse } from './syntax/parser.ts';
+import { CelError, type Value } from './values/value.ts';
 
-export type Environment = CelJs.Environment;
-export type Cel = typeof CelJs & Pick<typeof Evaluator, 'Duration'>;
+/** What one evaluation may cost; the real server's limit. */
+export const CALL_LIMIT = 1_000_000;
 
-/** Longer expressions do not occur in practice; parsing and checking are not covered by the cost budget. */
-const LIMITS = { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1000, maxMapEntries: 1000, maxCallArguments: 32 };
+let base: Environment | undefined;
 
-const SYNC = { async: false };
-
-/** Adds functions to an environment, always synchronous ones. */
-export class Library {
-  readonly environment: Environment;
-  readonly cel: Cel;
-
-  constructor(environment: Environment, cel: Cel) {
-    this.environment = environment;
-    this.cel = cel;
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: handlers take the CEL values their signature names
-  add(signature: string, handler: (...args: any[]) => unknown): this {
-    this.environment.registerFunction(signature, handler, SYNC as never);
-    return this;
-  }
-
-  /** A name like `sets` whose functions are called as `sets.contains(…)`. */
-  namespace(name: string, functions: Record<string, (...args: never[]) => unknown>): this {
-    const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Namespace`;
-    const Namespace = { [type]: class {} }[type] as new () => object;
-    this.environment.registerType(type, Namespace as never);
-    this.environment.registerConstant(name, type, new Namespace() as never);
-    for (const [signature, handler] of Object.entries(functions)) {
-      this.add(`${type}.${signature}`, (_self: unknown, ...args: never[]) => handler(...args));
-    }
-    return this;
-  }
-
-  /** An evaluation error; becomes `<text> evaluating rule: …`. */
-  fail(message: string): never {
-    throw new this.cel.EvaluationError(message);
-  }
+/** Without variables: those are what an expression is about. */
+export function baseEnvironment(): Environment {
+  base ??= {
+    functions: functionTable([
+      ...STANDARD,
+      ...KUBERNETES,
+      ...AUTHORIZER,
+      ...OPTIONALS,
+      ...STRINGS,
+      ...LISTS,
+      ...NET,
+      ...COMPREHENSIONS,
+    ]),
+    variables: new Map(),
+    fieldsOf: () => undefined,
+  };
+  return base;
 }
 
-let loaded: { cel: Cel; base: Environment } | undefined;
-
-export function engine(): { cel: Cel; base: Environment } {
-  if (loaded === undefined) {
-    const require = createRequire(import.meta.url);
-    const cel: Cel = {
-      ...(require('@marcbachmann/cel-js') as typeof CelJs),
-      Duration: (require('@marcbachmann/cel-js/evaluator') as typeof Evaluator).Duration,
-    };
-    const base = new cel.Environment({
-      enableOptionalTypes: true,
-      homogeneousAggregateLiterals: false,
-      unlistedVariablesAreDyn: false,
-      limits: LIMITS,
-    });
-    const library = new Library(base, cel);
-    registerMacros(library);
-    registerStrings(library);
-    registerRegex(library);
-    registerLists(library);
-    registerUrl(library);
-    registerQuantity(library);
-    registerNet(library);
-    registerFormat(library);
-    registerSemver(library);
-    loaded = { cel, base };
-  }
-  return loaded;
+export interface Outcome {
+  /** An error where evaluation failed. */
+  value: Value;
+  cost: number;
+  /** True where it was ended because it cost too much. */
+  exceeded: boolean;
 }
 
-/** True once cel-js is in memory; for the test that keeps it lazy. */
-export function isLoaded(): boolean {
-  return loaded !== undefined;
+export interface Program {
+  readonly checked: Checked;
+  run(variables: Variables, limit?: number): Outcome;
+}
+
+/** Throws a CompileError where the expression is wrong, a PlanError where it could only ever fail. */
+export function compile(source: string, env: Environment): Program {
+  const checked = check(parse(source), env);
+  const node = plan(checked, env);
+  return {
+    checked,
+    run(variables, limit = CALL_LIMIT) {
+      startMeter(limit);
+      try {
+        const value = node.eval(rootFrame(variables));
+        return { value, cost: meteredCost(), exceeded: false };
+      } catch (error) {
+        if (error instanceof CostExceeded) {
+          return { value: new CelError(error.message), cost: meteredCost(), exceeded: true };
+        }
+        // An expression can build texts longer than the engine takes.
+        if (error instanceof RangeError) {
+          return { value: new CelError(`internal error: ${error.message}`), cost: meteredCost(), exceeded: false };
+        }
+        throw error;
+      }
+    },
+  };
 }

@@ -2,10 +2,15 @@
 import type { CheckRules, Place } from '../crd/schema-rules.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 import { type FieldError, field } from '../status.ts';
-import { type CelType, MAX_REQUEST } from './cel-type.ts';
-import { estimateCost, RULE_LIMIT, SCHEMA_LIMIT } from './estimate.ts';
-import type { Program } from './program.ts';
+import { estimateCost } from './cost/estimate.ts';
+import { cap } from './cost/size.ts';
+import type { Program } from './engine.ts';
 import { type CompiledRule, hasRules, type RuleNode, ruleTree } from './rule-tree.ts';
+import { MAX_REQUEST, type SchemaType, sizesIn } from './schema-type.ts';
+
+/** What one rule may cost on the largest objects its schema allows, and all rules of a schema together. */
+const RULE_LIMIT = 10_000_000;
+const SCHEMA_LIMIT = 100_000_000;
 
 interface Found {
   node: RuleNode;
@@ -13,7 +18,7 @@ interface Found {
   occurrences: number | undefined;
 }
 
-type Typed = Found & { type: CelType };
+type Typed = Found & { type: SchemaType };
 
 interface Cost {
   path: string;
@@ -38,15 +43,21 @@ export function checkRuleSources(root: Schema): RuleSources | undefined {
       const found = nodes.get(schema);
       const rules = found?.node.rules?.();
       if (found === undefined || rules === undefined) return [];
+      const { type } = rules;
+      if (type === undefined) return [untyped(path)];
       return rules.compiled.flatMap((rule, i) =>
-        ruleErrors({ ...found, type: rules.type }, rule, `${path}.x-kubernetes-validations[${i}]`, place, costs),
+        ruleErrors({ ...found, type }, rule, `${path}.x-kubernetes-validations[${i}]`, place, costs),
       );
     },
     total(path) {
-      const total = costs.reduce((sum, { cost }) => sum + cost, 0);
+      const total = cap(costs.reduce((sum, { cost }) => sum + cost, 0));
       if (total <= SCHEMA_LIMIT) return [];
       const text = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
-      const worst = costs.sort((a, b) => b.cost - a.cost).slice(0, 4);
+      // Those that hardly matter are not worth a line.
+      const worst = costs
+        .filter(({ cost }) => cost >= SCHEMA_LIMIT / 100)
+        .sort((a, b) => b.cost - a.cost)
+        .slice(0, 4);
       const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
       return [
         ...worst.map((entry) => field.forbidden(entry.path, text)),
@@ -60,7 +71,8 @@ function collect(node: RuleNode, occurrences: number | undefined, nodes: Map<Sch
   nodes.set(node.schema, { node, occurrences });
   for (const child of node.properties?.values() ?? []) collect(child, occurrences, nodes);
   const bound = node.schema.type === 'array' ? node.schema.maxItems : node.schema.maxProperties;
-  const inside = occurrences === undefined || bound === undefined ? undefined : occurrences * bound;
+  // Nothing else has elements: an object occurs as often as what it is in.
+  const inside = occurrences === undefined || bound === undefined ? undefined : occurrences * Math.max(0, bound);
   if (node.items) collect(node.items, inside, nodes);
   if (node.rest) collect(node.rest, inside, nodes);
 }
@@ -75,7 +87,7 @@ function ruleErrors(found: Typed, compiled: CompiledRule, at: string, place: Pla
     const once = { ...found, occurrences: 1 };
     afford('estimated messageExpression cost', `${at}.messageExpression`, message, once, errors, costs);
   }
-  if (program?.usesOldSelf) {
+  if (compiled.usesOldSelf) {
     if (place.uncorrelatable !== undefined) {
       const text = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`;
       errors.push(field.invalid(`${at}.rule`, rule.rule, text));
@@ -96,7 +108,7 @@ function afford(
   costs: Cost[],
 ): void {
   const times = occurrences ?? Math.floor(MAX_REQUEST / (type.min + 1));
-  const cost = estimateCost(program.ast, type) * times;
+  const cost = cap(estimateCost(program.checked, sizesIn(type)) * times);
   costs.push({ path, cost });
   if (cost > RULE_LIMIT) errors.push(field.forbidden(path, overBudget(what, cost, RULE_LIMIT)));
 }
@@ -105,6 +117,13 @@ function overBudget(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
   const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
   return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+}
+
+function untyped(path: string): FieldError {
+  const at = `${path}.x-kubernetes-validations`;
+  const text = 'failed to construct type information for x-kubernetes-validations rules';
+  const why = 'unable to convert structural schema to CEL declarations';
+  return { type: 'FieldValueInvalid', field: at, message: `Internal error: internal error: ${text}: ${why}` };
 }
 
 /** Upstream shows the rule as its internal form prints. */

@@ -4,14 +4,18 @@
  */
 import { entries, restSchema } from '../schema/children.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
-import { type CelType, celType, declareTypes, isPlain } from './cel-type.ts';
-import { type Environment, engine } from './engine.ts';
-import { compile, type Program } from './program.ts';
+import { type Environment, extend } from './check/environment.ts';
+import { BOOL, optionalOf, STRING, type Type } from './check/type.ts';
+import { baseEnvironment, compile, type Program } from './engine.ts';
+import { PlanError } from './run/plan.ts';
+import { fieldsIn, type Registry, type SchemaType, schemaType } from './schema-type.ts';
+import { CompileError } from './syntax/issue.ts';
 
 export interface CompiledRule {
   rule: ValidationRule;
   program?: Program;
   message?: Program;
+  usesOldSelf: boolean;
   error?: string;
   messageError?: string;
 }
@@ -19,7 +23,9 @@ export interface CompiledRule {
 export interface RuleNode {
   schema: Schema;
   /** Undefined where the node has no rules itself. Compiled when first asked for. */
-  rules?: () => { type: CelType; compiled: CompiledRule[] };
+  rules?: () => { type: SchemaType | undefined; compiled: CompiledRule[] };
+  /** Of a whole resource, which has apiVersion, kind and metadata by itself. */
+  root: boolean;
   properties?: Map<string, RuleNode>;
   rest?: RuleNode;
   items?: RuleNode;
@@ -59,7 +65,7 @@ export function ruleTree(schema: Schema, root: boolean): RuleNode | undefined {
 function grow(schema: Schema, root: boolean): RuleNode | undefined {
   // What has no type cannot be seen by expressions.
   if (!hasRules(schema) || (!schema.type && !schema['x-kubernetes-int-or-string'])) return undefined;
-  const node: RuleNode = { schema };
+  const node: RuleNode = { schema, root };
   const rules = schema['x-kubernetes-validations'] ?? [];
   if (rules.length > 0) {
     let compiled: ReturnType<NonNullable<RuleNode['rules']>> | undefined;
@@ -69,10 +75,10 @@ function grow(schema: Schema, root: boolean): RuleNode | undefined {
     };
   }
   const rest = restSchema(schema);
-  if (schema.items) node.items = grow(schema.items, false);
-  if (rest) node.rest = grow(rest, false);
+  if (schema.items) node.items = grow(schema.items, isEmbedded(schema.items));
+  if (rest) node.rest = grow(rest, isEmbedded(rest));
   for (const [key, property] of entries(schema.properties)) {
-    const grown = grow(property, false);
+    const grown = grow(property, isEmbedded(property));
     if (grown === undefined) continue;
     node.properties ??= new Map();
     node.properties.set(key, grown);
@@ -80,59 +86,48 @@ function grow(schema: Schema, root: boolean): RuleNode | undefined {
   return node;
 }
 
+const isEmbedded = (schema: Schema) => schema['x-kubernetes-embedded-resource'] === true;
+
 function compileRules(rules: ValidationRule[], schema: Schema, root: boolean) {
-  const mentioned = new Set(
-    rules.flatMap((r) => `${r.rule} ${r.messageExpression ?? ''}`.match(/[A-Za-z_]\w*/g) ?? []),
-  );
-  // Type names are kept by the engine for good: the same names for every CRD keep that bounded.
-  const type = celType(schema, root, 'self', mentioned);
+  const registry: Registry = new Map();
+  const type = schemaType(schema, root, 'selfType', registry);
   if (type === undefined) {
     const error = 'failed to convert to declType for CEL validation rules';
-    return { type: NO_TYPE, compiled: rules.map((rule): CompiledRule => ({ rule, error })) };
+    return { type, compiled: rules.map((rule): CompiledRule => ({ rule, error, usesOldSelf: false })) };
   }
-  const env = environmentFor(type);
-  const plain = env.clone().registerVariable('self', type.name).registerVariable('oldSelf', type.name);
+  const withOldSelf = (oldSelf: Type) => extend(baseEnvironment(), { self: type.type, oldSelf }, fieldsIn(registry));
+  const plain = withOldSelf(type.type);
   let optional: Environment | undefined;
   const compiled = rules.map((rule) => {
-    if (rule.optionalOldSelf) {
-      optional ??= env
-        .clone()
-        .registerVariable('self', type.name)
-        .registerVariable('oldSelf', `optional<${type.name}>`);
-    }
-    return compileRule(rule, rule.optionalOldSelf && optional ? optional : plain);
+    if (!rule.optionalOldSelf) return compileRule(rule, plain);
+    optional ??= withOldSelf(optionalOf(type.type));
+    return compileRule(rule, optional);
   });
   return { type, compiled };
 }
 
-const NO_TYPE: CelType = { name: 'dyn', kind: 'dyn', max: 1, min: 1, convert: (value) => value };
-
-function environmentFor(type: CelType): Environment {
-  if (isPlain(type)) return engine().base;
-  const env = engine().base.clone();
-  declareTypes(type, env);
-  return env;
-}
-
 function compileRule(rule: ValidationRule, env: Environment): CompiledRule {
-  const compiled: CompiledRule = { rule };
-  try {
-    compiled.program = compile(env, rule.rule);
-    if (!isType(compiled.program.type, 'bool')) compiled.error = 'cel expression must evaluate to a bool';
-  } catch (error) {
-    compiled.error = `compilation failed: ${(error as Error).message}`;
-  }
+  const compiled: CompiledRule = { rule, usesOldSelf: false };
+  const program = attempt(rule.rule, env, '', BOOL, 'cel expression must evaluate to a bool');
+  if (typeof program === 'string') return { ...compiled, error: program };
+  compiled.program = program;
+  compiled.usesOldSelf = program.checked.references.has('oldSelf');
   if (!rule.messageExpression) return compiled;
-  try {
-    compiled.message = compile(env, rule.messageExpression);
-    if (!isType(compiled.message.type, 'string')) compiled.messageError = 'messageExpression must evaluate to a string';
-  } catch (error) {
-    compiled.messageError = `messageExpression compilation failed: ${(error as Error).message}`;
-  }
+  const mistyped = 'messageExpression must evaluate to a string';
+  const message = attempt(rule.messageExpression, env, 'messageExpression ', STRING, mistyped);
+  if (typeof message === 'string') compiled.messageError = message;
+  else compiled.message = message;
   return compiled;
 }
 
-/** What the checker cannot know is left to run time. */
-function isType(actual: string, expected: string): boolean {
-  return actual === expected || actual.startsWith('dyn');
+/** The program, or upstream's text of why there is none. */
+function attempt(source: string, env: Environment, what: string, type: Type, mistyped: string): Program | string {
+  try {
+    const program = compile(source, env);
+    return program.checked.type.equals(type) ? program : mistyped;
+  } catch (error) {
+    if (error instanceof CompileError) return `${what}compilation failed: ${error.message}`;
+    if (error instanceof PlanError) return `${what === '' ? 'program ' : what}instantiation failed: ${error.message}`;
+    throw error;
+  }
 }

@@ -1,169 +1,223 @@
 /** x-kubernetes-validations: rules in CEL, held against values; texts are the real server's. */
-
 import { NONE, sameKey, unchanged } from '../schema/correlation.ts';
 import { parseFieldPath } from '../schema/field-path.ts';
 import { goJson } from '../schema/go-json.ts';
 import { childPath } from '../schema/prune.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
-
 import type { FieldError } from '../status.ts';
-import { engine } from './engine.ts';
-import { isSpent, OBJECT_BUDGET, refill } from './meter.ts';
+import type { Outcome } from './engine.ts';
 import { type CompiledRule, type RuleNode, ruleTree } from './rule-tree.ts';
+import type { Variables } from './run/frame.ts';
+import { schemaValue } from './schema-value.ts';
+import { CelError, NONE as NO_VALUE, Optional, type Value } from './values/value.ts';
 
 export { checkRuleSources } from './rule-sources.ts';
 export { hasRules } from './rule-tree.ts';
 
 type Json = Record<string, unknown>;
 
+/** What all rules together may cost on one object; the real server's limit. */
+const OBJECT_BUDGET = 10_000_000;
 const MAX_MESSAGE = 5 * 1024;
+
+/** Errors, and how much may still be spent; below zero nothing further runs. */
+interface Run {
+  errors: FieldError[];
+  /** Errors that are not held against the writer: what is wrong was so before. */
+  warnings: FieldError[];
+  budget: number;
+}
+
+export interface RuleResult {
+  errors: FieldError[];
+  warnings: FieldError[];
+}
 
 /**
  * Errors of `value` under the rules of `schema`. With `old`, transition rules run where old and new parts can be matched,
  * and parts that did not change are not held against the writer.
  */
 export function validateRules(value: unknown, schema: Schema, path = '', old?: unknown, root = false): FieldError[] {
-  const tree = ruleTree(schema, root);
-  if (tree === undefined) return [];
-  refill(OBJECT_BUDGET);
-  const errors: FieldError[] = [];
-  visit(tree, value, old ?? NONE, old === undefined ? NONE : old, false, path, errors);
-  return errors;
+  const steps = ruleSteps(value, schema, path, old, root);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value.errors;
 }
 
-/**
- * `old` is what `oldSelf` shows; `peer` is what ratcheting compares with (they differ in nothing but lists without keys);
- * `kept` says that a whole around this value is known to be unchanged. False once the budget is spent.
- */
-function visit(
+/** The same in steps: between two of them, someone else may have the event loop. */
+export function* ruleSteps(
+  value: unknown,
+  schema: Schema,
+  path = '',
+  old?: unknown,
+  root = false,
+): Generator<void, RuleResult> {
+  const run: Run = { errors: [], warnings: [], budget: OBJECT_BUDGET };
+  const tree = ruleTree(schema, root);
+  if (tree !== undefined) yield* visit(tree, value, old ?? NONE, false, path, run);
+  return run;
+}
+
+/** `old` is what `oldSelf` shows; `kept` says that a whole around this value is known to be unchanged. */
+function* visit(
   node: RuleNode,
   value: unknown,
   old: unknown,
-  peer: unknown,
   kept: boolean,
   path: string,
-  errors: FieldError[],
-): boolean {
-  if (value === null || value === undefined) return true;
-  const same = kept || (peer !== NONE && unchanged(value, peer, node.schema));
-  if (node.rules !== undefined && !run(node, value, old, same, path, errors)) return false;
+  run: Run,
+): Generator<void, void> {
+  if (value === null || value === undefined || run.budget < 0) return;
+  const same = kept || (old !== NONE && unchanged(value, old, node.schema));
+  if (node.rules !== undefined) yield* runRules(node, value, old, same, path, run);
+  if (run.budget < 0 || typeof value !== 'object') return;
   if (Array.isArray(value)) {
-    if (!node.items) return true;
+    if (!node.items) return;
     const keys =
       node.schema['x-kubernetes-list-type'] === 'map' ? (node.schema['x-kubernetes-list-map-keys'] ?? []) : [];
     for (let i = 0; i < value.length; i++) {
       const before = Array.isArray(old) ? sameKey(old, value[i], keys) : NONE;
-      if (!visit(node.items, value[i], before, before, same, `${path}[${i}]`, errors)) return false;
+      yield* visit(node.items, value[i], before, same, `${path}[${i}]`, run);
     }
-    return true;
+    return;
   }
-  if (typeof value !== 'object') return true;
   const object = value as Json;
-  const before = typeof old === 'object' && old !== null ? (old as Json) : undefined;
+  const before = typeof old === 'object' && old !== null && !Array.isArray(old) ? (old as Json) : undefined;
   for (const key in object) {
     const named = node.properties?.get(key);
     const child = named ?? node.rest;
     if (child === undefined) continue;
     const was = before !== undefined && Object.hasOwn(before, key) ? before[key] : NONE;
-    const at = named ? childPath(path, key) : `${path}[${key}]`;
-    if (!visit(child, object[key], was, was, same, at, errors)) return false;
+    yield* visit(child, object[key], was, same, named ? childPath(path, key) : `${path}[${key}]`, run);
   }
-  return true;
 }
 
-/** Runs the rules of one node; false when the budget is spent and nothing further may run. */
-function run(node: RuleNode, value: unknown, old: unknown, same: boolean, path: string, errors: FieldError[]): boolean {
-  const at = path === '' ? '<nil>' : path;
+const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
+
+function* runRules(
+  node: RuleNode,
+  value: unknown,
+  old: unknown,
+  same: boolean,
+  path: string,
+  run: Run,
+): Generator<void, void> {
   const type = node.schema.type ?? '';
-  const say = (text: string) =>
-    errors.push({ type: 'FieldValueInvalid', field: at, message: `Invalid value: ${JSON.stringify(type)}: ${text}` });
+  const say = (text: string) => run.errors.push(invalid(path, JSON.stringify(type), text));
   const hasOld = old !== NONE && old !== null && old !== undefined;
-  let self: unknown;
-  let oldSelf: unknown;
   const rules = (node.rules as NonNullable<RuleNode['rules']>)();
+  if (run.budget <= 0) {
+    say(OUT_OF_BUDGET);
+    run.budget = -1;
+    return;
+  }
+  const self = schemaValue(value, node.schema, node.root);
+  const oldSelf = hasOld ? schemaValue(old, node.schema, node.root) : undefined;
+  const plain: Variables = (name) => (name === 'self' ? self : oldSelf);
+  const optional: Variables = (name) =>
+    name === 'self' ? self : oldSelf === undefined ? NO_VALUE : new Optional(oldSelf);
   for (const compiled of rules.compiled) {
-    const { rule, program } = compiled;
-    if (compiled.error !== undefined || program === undefined) {
+    const { rule, program, usesOldSelf } = compiled;
+    if (program === undefined) {
       say(`rule compile error: ${compiled.error}`);
       continue;
     }
-    if (program.usesOldSelf && !hasOld && !rule.optionalOldSelf) continue;
-    self ??= rules.type.convert(value);
-    if (program.usesOldSelf && hasOld) oldSelf ??= rules.type.convert(old);
-    const variables: Json = { self };
-    if (program.usesOldSelf) variables.oldSelf = rule.optionalOldSelf ? optional(oldSelf, hasOld) : oldSelf;
-    let result: unknown;
-    try {
-      result = program.run(variables);
-    } catch (error) {
-      if (!isSpent()) say(runtimeText(error, rule));
+    if (usesOldSelf && !hasOld && !rule.optionalOldSelf) continue;
+    const outcome = program.run(rule.optionalOldSelf ? optional : plain);
+    if (outcome.cost > run.budget) {
+      say(OUT_OF_BUDGET);
+      run.budget = -1;
+      return;
     }
-    if (isSpent()) {
-      say('validation failed due to running out of cost budget, no further validation rules will be run');
-      return false;
-    }
-    if (result === undefined || result === true) continue;
-    // Transition rules judge the change itself, so they are never forgiven for what was there before.
-    if (same && !program.usesOldSelf) continue;
-    errors.push(failure(compiled, value, type, variables, path));
-    if (isSpent()) return false;
+    run.budget -= outcome.cost;
+    if (outcome.value instanceof CelError) {
+      say(runtimeText(outcome.value.message, rule));
+      if (outcome.exceeded) run.budget = -1;
+    } else if (outcome.value !== true) fail(compiled, node, value, plain, same, path, run);
+    if (run.budget < 0) return;
+    if (outcome.cost > STEP) yield;
   }
-  return true;
 }
 
-function optional(value: unknown, present: boolean): unknown {
-  const { Optional } = engine().cel;
-  return present ? Optional.of(value) : Optional.none();
+/** Rules that cost more than this are steps of their own. */
+const STEP = 50_000;
+
+function invalid(path: string, shown: string, text: string): FieldError {
+  const field = path === '' ? '<nil>' : path;
+  return { type: 'FieldValueInvalid', field, message: `Invalid value${shown === '' ? '' : `: ${shown}`}: ${text}` };
 }
 
 function ruleText(rule: ValidationRule): string {
   return (rule.message || rule.rule).trim();
 }
 
-function runtimeText(error: unknown, rule: ValidationRule): string {
-  const raw = (error as { summary?: string }).summary ?? (error instanceof Error ? error.message : String(error));
-  const text = raw
-    .replace(/^No such key:/, 'no such key:')
-    .replace(/^no such key: index out of bounds, index (-?\d+) .*$/, 'index out of bounds: $1')
-    .replace(/^integer overflow: .*$/, 'integer overflow');
-  if (/^(no such overload|found no matching overload)/.test(text)) {
-    const call = 'call arguments did not match a supported operator, function or macro signature for rule';
-    return `'no such overload': ${call}: ${ruleText(rule)}`;
+function runtimeText(problem: string, rule: ValidationRule): string {
+  if (problem.startsWith('no such overload')) {
+    const text = 'call arguments did not match a supported operator, function or macro signature for rule';
+    return `'${problem}': ${text}: ${ruleText(rule)}`;
   }
-  return `${text} evaluating rule: ${ruleText(rule)}`;
+  if (problem.startsWith('operation cancelled: actual cost limit exceeded')) {
+    const text = 'no further validation rules will be run due to call cost exceeds limit for rule';
+    return `'${problem}': ${text}: ${ruleText(rule)}`;
+  }
+  return `${problem} evaluating rule: ${ruleText(rule)}`;
 }
 
-function failure(compiled: CompiledRule, value: unknown, type: string, variables: Json, path: string): FieldError {
+/** Records that a rule does not hold. Transition rules judge the change itself, so they are never forgiven. */
+function fail(
+  compiled: CompiledRule,
+  node: RuleNode,
+  value: unknown,
+  variables: Variables,
+  same: boolean,
+  path: string,
+  run: Run,
+): void {
   const { rule } = compiled;
+  const to = same && !compiled.usesOldSelf ? run.warnings : run.errors;
   const keys = rule.fieldPath ? parseFieldPath(rule.fieldPath) : undefined;
-  const full = keys ? childPath(path, keys.join('.')) : path;
-  const field = full === '' ? '<nil>' : full;
-  const detail =
-    messageOf(compiled, variables) ?? (rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`);
-  const shown = type === 'object' || type === 'array' ? '' : `: ${goJson(value)}`;
-  switch (rule.reason) {
+  const at = keys ? childPath(path, keys.join('.')) : path;
+  const type = node.schema.type ?? '';
+  let detail: string | undefined;
+  if (compiled.message !== undefined) {
+    const outcome = compiled.message.run(variables);
+    const spent = messageProblem(outcome, rule, run.budget);
+    if (spent !== undefined) {
+      to.push(invalid(at, JSON.stringify(type), spent));
+      run.budget = -1;
+      return;
+    }
+    run.budget -= outcome.cost;
+    detail = messageOf(outcome.value);
+  }
+  detail ??= rule.message ? rule.message.trim() : `failed rule: ${ruleText(rule)}`;
+  to.push(ruleError(rule, at, type === 'object' || type === 'array' ? '' : goJson(value), detail));
+}
+
+function ruleError({ reason }: ValidationRule, path: string, shown: string, detail: string): FieldError {
+  const field = path === '' ? '<nil>' : path;
+  switch (reason) {
     case 'FieldValueForbidden':
-      return { type: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` };
+      return { type: reason, field, message: `Forbidden: ${detail}` };
     case 'FieldValueRequired':
-      return { type: 'FieldValueRequired', field, message: `Required value: ${detail}` };
+      return { type: reason, field, message: `Required value: ${detail}` };
     case 'FieldValueDuplicate':
-      return { type: 'FieldValueDuplicate', field, message: `Duplicate value${shown}` };
+      return { type: reason, field, message: `Duplicate value${shown === '' ? '' : `: ${shown}`}` };
     default:
-      return { type: 'FieldValueInvalid', field, message: `Invalid value${shown}: ${detail}` };
+      return invalid(path, shown, detail);
   }
 }
 
-/** The text a messageExpression gives, or undefined where it gives none that can be used. */
-function messageOf(compiled: CompiledRule, variables: Json): string | undefined {
-  if (compiled.message === undefined || compiled.messageError !== undefined) return undefined;
-  let text: unknown;
-  try {
-    text = compiled.message.run(variables);
-  } catch {
-    // Upstream logs this and falls back to the rule's own message.
-    return undefined;
+function messageProblem({ cost, exceeded }: Outcome, rule: ValidationRule, budget: number): string | undefined {
+  if (cost > budget) {
+    return 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
   }
-  if (typeof text !== 'string') return undefined;
-  const trimmed = text.trim();
+  if (!exceeded) return undefined;
+  const text = 'no further validation rules will be run due to call cost exceeds limit for messageExpression';
+  return `${text}: ${JSON.stringify(rule.messageExpression)}`;
+}
+
+/** The text a messageExpression gives, or undefined where it gives none that can be used; upstream logs that. */
+function messageOf(value: Value): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const trimmed = value.trim();
   return trimmed === '' || trimmed.includes('\n') || Buffer.byteLength(trimmed) > MAX_MESSAGE ? undefined : trimmed;
 }

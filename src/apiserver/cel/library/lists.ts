@@ -1,99 +1,197 @@
-/** Kubernetes' list functions and the `sets` extension. */
-import type { Library } from '../engine.ts';
-import { chargeElements } from '../meter.ts';
+/** Kubernetes' list functions, the lists extension (version 3) and sets. */
+import { declare, type FunctionDeclaration, type Implementation } from '../check/declarations.ts';
+import { add, compare } from '../values/numbers.ts';
+import { CelError, Duration, equalTo, Items, List, NO_OVERLOAD, typeName, Uint, type Value } from '../values/value.ts';
 
-type List = unknown[] | Set<unknown>;
+const fn = (run: (...args: never[]) => Value) => run as Implementation;
 
-export function array(list: List): unknown[] {
-  return Array.isArray(list) ? list : [...list];
+/** Names in overload ids, and the types they stand for. */
+const COMPARABLE = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes'];
+const LONG: Record<string, string> = {
+  duration: 'google.protobuf.Duration',
+  timestamp: 'google.protobuf.Timestamp',
+};
+
+function each(
+  types: readonly string[],
+  make: (type: string) => [string, string, Implementation],
+): Record<string, [string, Implementation]> {
+  return Object.fromEntries(types.map((type) => make(type)).map(([id, signature, run]) => [id, [signature, run]]));
 }
 
-/** CEL equality of plain values; integers and doubles compare by value. */
-export function sameValue(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a === 'bigint' || typeof b === 'bigint') {
-    // biome-ignore lint/suspicious/noDoubleEquals: 1 and 1.0 are equal in CEL
-    return typeof a !== 'object' && typeof b !== 'object' && a == b;
+const isOrdered = (value: Value) => !(compare(value, value) instanceof CelError) || typeof value === 'number';
+
+function isSorted(list: List): Value {
+  let before: Value | undefined;
+  for (const next of list.toArray()) {
+    if (next instanceof CelError) return next;
+    if (!isOrdered(next)) return NO_OVERLOAD;
+    if (before !== undefined && compare(before, next) === 1) return false;
+    before = next;
   }
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
-  if (a instanceof Set && b instanceof Set) return a.size === b.size && [...a].every((v) => b.has(v));
-  if (a instanceof Map && b instanceof Map) {
-    return a.size === b.size && [...a].every(([k, v]) => b.has(k) && sameValue(v, b.get(k)));
-  }
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((v, i) => sameValue(v, b[i]));
-  if (a.constructor !== b.constructor) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return keys.length === 0 && String(a) === String(b);
-  if (keys.length === 0) return String(a) === String(b);
-  return keys.every((k) => Object.hasOwn(b, k) && sameValue((a as never)[k], (b as never)[k]));
+  return true;
 }
 
-function less(a: unknown, b: unknown): boolean {
-  return (a as number) < (b as number);
-}
-
-export function registerLists(library: Library): void {
-  const extreme = (name: string, better: (a: unknown, b: unknown) => boolean) => (list: List) => {
-    const [first, ...rest] = array(list);
-    if (first === undefined) return library.fail(`${name} called on empty list`);
-    return rest.reduce((best, value) => (better(value, best) ? value : best), first);
-  };
-  library
-    .add('list<T>.isSorted(): bool', (list: List) => array(list).every((v, i, all) => i === 0 || !less(v, all[i - 1])))
-    .add('list<T>.min(): T', extreme('min', less))
-    .add(
-      'list<T>.max(): T',
-      extreme('max', (a, b) => less(b, a)),
-    )
-    .add('list<int>.sum(): int', (list: bigint[]) => list.reduce((sum, v) => sum + v, 0n))
-    .add('list<double>.sum(): double', (list: number[]) => list.reduce((sum, v) => sum + v, 0))
-    .add(
-      'list<google.protobuf.Duration>.sum(): google.protobuf.Duration',
-      (list: { addDuration(d: unknown): unknown }[]) =>
-        list.reduce((sum: unknown, v) => v.addDuration(sum), new library.cel.Duration(0n as never)),
-    )
-    .add('list<T>.indexOf(T): int', (list: List, value) => BigInt(array(list).findIndex((v) => sameValue(v, value))))
-    .add('list<T>.lastIndexOf(T): int', (list: List, value) =>
-      BigInt(array(list).findLastIndex((v) => sameValue(v, value))),
-    );
-  const slice = (list: List, from: bigint, to: bigint) => {
-    const all = array(list);
-    if (from < 0n || to < from || to > BigInt(all.length)) {
-      return library.fail(`cannot slice(${from}, ${to}), list is length ${all.length}`);
+function extreme(name: string, better: number) {
+  return (list: List): Value => {
+    let best: Value | undefined;
+    for (const next of list.toArray()) {
+      if (next instanceof CelError) return next;
+      if (!isOrdered(next)) return NO_OVERLOAD;
+      if (best === undefined || compare(best, next) === better) best = next;
     }
-    return all.slice(Number(from), Number(to));
+    return best === undefined ? new CelError(`${name} called on empty list`) : best;
   };
-  const flatten = (list: List, depth = 1n) => array(list).flat(Number(depth));
-  library
-    .add('list<T>.slice(int, int): list<T>', slice)
-    .add('list.flatten(): list', (list: List) => flatten(list))
-    .add('list.flatten(int): list', flatten)
-    .add('list<T>.sort(): list<T>', (list: List) =>
-      array(list).toSorted((a, b) => (less(a, b) ? -1 : less(b, a) ? 1 : 0)),
-    )
-    .add('list<T>.reverse(): list<T>', (list: List) => array(list).toReversed())
-    .add('list<T>.distinct(): list<T>', (list: List) =>
-      array(list).filter((v, i, all) => {
-        chargeElements(i);
-        return all.findIndex((u) => sameValue(u, v)) === i;
-      }),
-    );
-  library.namespace('lists', {
-    'range(int): list<int>': (size: bigint) => {
-      chargeElements(Number(size));
-      return Array.from({ length: Number(size) }, (_, i) => BigInt(i));
-    },
-  });
-  const has = (list: List, value: unknown) => {
-    const all = array(list);
-    chargeElements(all.length);
-    return all.some((v) => sameValue(v, value));
-  };
-  library.namespace('sets', {
-    'contains(list, list): bool': (a: List, b: List) => array(b).every((v) => has(a, v)),
-    'intersects(list, list): bool': (a: List, b: List) => array(b).some((v) => has(a, v)),
-    'equivalent(list, list): bool': (a: List, b: List) =>
-      array(a).every((v) => has(b, v)) && array(b).every((v) => has(a, v)),
-  });
 }
+
+const ZERO: Record<string, Value> = { int: 0n, uint: new Uint(0n), double: 0, duration: new Duration(0n) };
+
+function sum(zero: Value) {
+  return (list: List): Value => {
+    let total = zero;
+    for (const next of list.toArray()) {
+      if (next instanceof CelError) return next;
+      total = add(total, next);
+      if (total instanceof CelError) return total;
+    }
+    return total;
+  };
+}
+
+function indexOf(list: List, item: Value): Value {
+  for (let i = 0; i < list.size; i++) if (equalTo(list.at(i), item) === true) return BigInt(i);
+  return -1n;
+}
+
+function lastIndexOf(list: List, item: Value): Value {
+  for (let i = list.size - 1; i >= 0; i--) if (equalTo(list.at(i), item) === true) return BigInt(i);
+  return -1n;
+}
+
+function slice(list: List, start: bigint, end: bigint): Value {
+  const range = `cannot slice(${start}, ${end}), `;
+  if (start < 0n || end < 0n) return new CelError(`${range}negative indexes not supported`);
+  if (start > end) return new CelError(`${range}start index must be less than or equal to end index`);
+  if (BigInt(list.size) < end) return new CelError(`${range}list is length ${list.size}`);
+  return new Items(Array.from({ length: Number(end - start) }, (_, i) => list.at(Number(start) + i)));
+}
+
+function flatten(list: List, depth: bigint): Value[] {
+  return list.toArray().flatMap((item) => (item instanceof List && depth > 0n ? flatten(item, depth - 1n) : [item]));
+}
+
+function flattened(list: Value, depth: Value): Value {
+  if (!(list instanceof List) || typeof depth !== 'bigint') return NO_OVERLOAD;
+  return depth < 0n ? new CelError('level must be non-negative') : new Items(flatten(list, depth));
+}
+
+function sortBy(list: List, keys: List): Value {
+  if (list.size !== keys.size) {
+    const text = '@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got';
+    return new CelError(`${text} ${list.size} and ${keys.size} elements respectively`);
+  }
+  if (list.size === 0) return list;
+  const first = keys.at(0);
+  if (!isOrdered(first)) return new CelError('list elements must be comparable');
+  const order = Array.from({ length: list.size }, (_, i) => i);
+  if (list.size > 1 && keys.toArray().some((key) => typeName(key) !== typeName(first))) {
+    return new CelError('list elements must have the same type');
+  }
+  order.sort((a, b) => {
+    const result = compare(keys.at(a), keys.at(b));
+    return result instanceof CelError ? 0 : result;
+  });
+  return new Items(order.map((i) => list.at(i)));
+}
+
+function distinct(list: List): Value {
+  const seen: Value[] = [];
+  const known = new Set<string>();
+  for (const item of list.toArray()) {
+    // Texts are looked up; all else is compared with everything seen before, which the cost accounts for.
+    if (typeof item === 'string') {
+      if (known.has(item)) continue;
+      known.add(item);
+    } else if (seen.some((other) => equalTo(item, other) === true)) continue;
+    seen.push(item);
+  }
+  return list.size === 0 ? list : new Items(seen);
+}
+
+function contains(list: List, part: List): Value {
+  for (const item of part.toArray()) {
+    const found = list.contains(item);
+    if (found !== true) return found;
+  }
+  return true;
+}
+
+export const LISTS: FunctionDeclaration[] = [
+  declare(
+    'isSorted',
+    each(COMPARABLE, (type) => [`list_${type}_is_sorted_bool`, `list(${type}).() bool`, fn(isSorted)]),
+  ),
+  declare(
+    'sum',
+    each(Object.keys(ZERO), (type) => [
+      `list_${type}_sum_${type}`,
+      `list(${type}).() ${type}`,
+      fn(sum(ZERO[type] as Value)),
+    ]),
+  ),
+  declare(
+    'max',
+    each(COMPARABLE, (type) => [`list_${type}_max_${type}`, `list(${type}).() ${type}`, fn(extreme('max', -1))]),
+  ),
+  declare(
+    'min',
+    each(COMPARABLE, (type) => [`list_${type}_min_${type}`, `list(${type}).() ${type}`, fn(extreme('min', 1))]),
+  ),
+  declare('indexOf', { list_a_index_of_int: ['list(A).(A) int', fn(indexOf)] }),
+  declare('lastIndexOf', { list_a_last_index_of_int: ['list(A).(A) int', fn(lastIndexOf)] }),
+  declare('slice', { list_slice: ['list(T).(int, int) list(T)', fn(slice)] }),
+  declare(
+    'flatten',
+    {
+      list_flatten: ['list(list(T)).() list(T)', fn((list: Value) => flattened(list, 1n))],
+      list_flatten_int: ['list(dyn).(int) list(dyn)', fn(flattened)],
+    },
+    { unguarded: true },
+  ),
+  declare(
+    'sort',
+    Object.fromEntries(COMPARABLE.map((type) => [`list_${LONG[type] ?? type}_sort`, `list(${type}).() list(${type})`])),
+    { run: fn((list: List) => sortBy(list, list)), takes: (value) => value instanceof List },
+  ),
+  declare(
+    '@sortByAssociatedKeys',
+    Object.fromEntries(
+      COMPARABLE.map((type) => [`list_${LONG[type] ?? type}_sortByAssociatedKeys`, `list(T).(list(${type})) list(T)`]),
+    ),
+    { run: fn(sortBy), takes: (value) => value instanceof List },
+  ),
+  declare('lists.range', {
+    lists_range: [
+      '(int) list(int)',
+      fn((count: bigint) => new Items(Array.from({ length: Math.max(0, Number(count)) }, (_, i) => BigInt(i)))),
+    ],
+  }),
+  declare('reverse', { list_reverse: ['list(T).() list(T)', fn((list: List) => new Items(list.toArray().reverse()))] }),
+  declare('distinct', { list_distinct: ['list(T).() list(T)', fn(distinct)] }),
+  declare('sets.contains', { list_sets_contains_list: ['(list(T), list(T)) bool', fn(contains)] }),
+  declare('sets.equivalent', {
+    list_sets_equivalent_list: [
+      '(list(T), list(T)) bool',
+      fn((a: List, b: List) => {
+        const forth = contains(a, b);
+        return forth === true ? contains(b, a) : forth;
+      }),
+    ],
+  }),
+  declare('sets.intersects', {
+    list_sets_intersects_list: [
+      '(list(T), list(T)) bool',
+      fn((a: List, b: List) => a.toArray().some((item) => b.contains(item) === true)),
+    ],
+  }),
+];

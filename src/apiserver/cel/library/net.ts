@@ -1,126 +1,170 @@
-/** `ip(…)` and `cidr(…)`. Addresses are held as numbers, so that containment is arithmetic. */
-import { isIPv4, isIPv6 } from 'node:net';
-import type { Library } from '../engine.ts';
+/** `ip(…)` and `cidr(…)`. */
+import { declare, type FunctionDeclaration, type Implementation } from '../check/declarations.ts';
+import { Type } from '../check/type.ts';
+import { CelError, NO_OVERLOAD, Opaque, type Value } from '../values/value.ts';
+import {
+  type Address,
+  AddressError,
+  formatAddress,
+  isMapped,
+  mask,
+  type Prefix,
+  parseAddress,
+  parsePrefix,
+} from './address.ts';
 
-class Ip {
-  readonly bits: bigint;
-  readonly family: 4 | 6;
+const fn = (run: (...args: never[]) => Value) => run as Implementation;
 
-  constructor(bits: bigint, family: 4 | 6) {
-    this.bits = bits;
-    this.family = family;
+class Ip extends Opaque {
+  readonly type = new Type('opaque', 'net.IP');
+  readonly address: Address;
+
+  constructor(address: Address) {
+    super();
+    this.address = address;
   }
 
-  toString(): string {
-    if (this.family === 4) return [24n, 16n, 8n, 0n].map((shift) => (this.bits >> shift) & 255n).join('.');
-    const groups = Array.from({ length: 8 }, (_, i) => ((this.bits >> BigInt(112 - 16 * i)) & 0xffffn).toString(16));
-    // The longest run of zeros is written as `::`, as RFC 5952 says.
-    const text = groups.join(':');
-    const runs = text.match(/\b0(:0)+\b/g)?.sort((a, b) => b.length - a.length);
-    return runs?.[0] ? text.replace(runs[0], ':').replace(/:{2,}/, '::') : text;
-  }
-}
-
-class Cidr {
-  readonly ip: Ip;
-  readonly length: number;
-
-  constructor(ip: Ip, length: number) {
-    this.ip = ip;
-    this.length = length;
+  equals(other: Value): Value {
+    if (!(other instanceof Ip)) return NO_OVERLOAD;
+    return other.address.family === this.address.family && other.address.bits === this.address.bits;
   }
 
-  get mask(): bigint {
-    const size = this.ip.family === 4 ? 32 : 128;
-    return ((1n << BigInt(size)) - 1n) ^ ((1n << BigInt(size - this.length)) - 1n);
+  override size(): number {
+    return this.address.family === 4 ? 4 : 16;
   }
 
-  contains(ip: Ip): boolean {
-    return ip.family === this.ip.family && (ip.bits & this.mask) === (this.ip.bits & this.mask);
-  }
-
-  toString(): string {
-    return `${this.ip}/${this.length}`;
+  override toString(): string {
+    return formatAddress(this.address);
   }
 }
 
-/** Strict: no leading zeros, no zones, no IPv4 in IPv6. */
-function parseIp(text: string): Ip | undefined {
-  if (isIPv4(text))
-    return new Ip(
-      text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n),
-      4,
+class Cidr extends Opaque {
+  readonly type = new Type('opaque', 'net.CIDR');
+  readonly prefix: Prefix;
+
+  constructor(prefix: Prefix) {
+    super();
+    this.prefix = prefix;
+  }
+
+  equals(other: Value): Value {
+    return other instanceof Cidr ? String(other) === String(this) : NO_OVERLOAD;
+  }
+
+  override size(): number {
+    return Math.ceil(this.prefix.length / 8);
+  }
+
+  contains(address: Address): boolean {
+    const bits = mask(this.prefix);
+    return address.family === this.prefix.address.family && (address.bits & bits) === (this.prefix.address.bits & bits);
+  }
+
+  override toString(): string {
+    return `${formatAddress(this.prefix.address)}/${this.prefix.length}`;
+  }
+}
+
+function ip(text: string): Ip | CelError {
+  try {
+    const address = parseAddress(text);
+    if (address.zone !== '') return new CelError(`IP address ${JSON.stringify(text)} with zone value is not allowed`);
+    if (isMapped(address)) return new CelError(`IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`);
+    return new Ip(address);
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    return new CelError(
+      `IP Address ${JSON.stringify(text)} parse error during conversion from string: ${error.message}`,
     );
-  if (!isIPv6(text) || text.includes('%') || text.includes('.')) return undefined;
-  const [head = '', tail] = text.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
-  const groups = [...left, ...Array<string>(zeros).fill('0'), ...right];
-  return new Ip(
-    groups.reduce((sum, group) => sum * 65536n + BigInt(`0x${group}`), 0n),
-    6,
-  );
+  }
 }
 
-function parseCidr(text: string): Cidr | undefined {
-  const [address = '', bits = '', ...rest] = text.split('/');
-  const ip = parseIp(address);
-  if (!ip || rest.length > 0 || !/^(0|[1-9]\d{0,2})$/.test(bits)) return undefined;
-  return Number(bits) <= (ip.family === 4 ? 32 : 128) ? new Cidr(ip, Number(bits)) : undefined;
+function cidr(text: string): Cidr | CelError {
+  const problem = 'network address parse error during conversion from string: ';
+  try {
+    const prefix = parsePrefix(text);
+    if (!isMapped(prefix.address)) return new Cidr(prefix);
+    return new CelError(`${problem}IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`);
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    return new CelError(`${problem}${problem}${error.message}`);
+  }
 }
 
-const within = (ranges: string[]) => {
-  const cidrs = ranges.map((range) => parseCidr(range) as Cidr);
-  return (ip: Ip) => cidrs.some((cidr) => cidr.contains(ip));
+const within = (...ranges: string[]) => {
+  const all = ranges.map((range) => new Cidr(parsePrefix(range)));
+  return (value: Ip) => all.some((each) => each.contains(value.address));
 };
-const isUnspecified = within(['0.0.0.0/32', '::/128']);
-const isLoopback = within(['127.0.0.0/8', '::1/128']);
-const isLinkLocalMulticast = within(['224.0.0.0/24', 'ff02::/16']);
-const isLinkLocalUnicast = within(['169.254.0.0/16', 'fe80::/10']);
-const isMulticast = within(['224.0.0.0/4', 'ff00::/8']);
-const isBroadcast = within(['255.255.255.255/32']);
+const isUnspecified = within('0.0.0.0/32', '::/128');
+const isLoopback = within('127.0.0.0/8', '::1/128');
+const isLinkLocalMulticast = within('224.0.0.0/24', 'ff02::/16');
+const isLinkLocalUnicast = within('169.254.0.0/16', 'fe80::/10');
+const isNotGlobal = within(
+  '0.0.0.0/32',
+  '255.255.255.255/32',
+  '::/128',
+  '127.0.0.0/8',
+  '::1/128',
+  '224.0.0.0/4',
+  'ff00::/8',
+  '169.254.0.0/16',
+  'fe80::/10',
+);
 
-export function registerNet(library: Library): void {
-  library.environment.registerType('net.IP', Ip as never);
-  library.environment.registerType('net.CIDR', Cidr as never);
-  const ip = (text: string) =>
-    parseIp(text) ??
-    library.fail(
-      `IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): unable to parse IP`,
-    );
-  const cidr = (text: string) =>
-    parseCidr(text) ??
-    library.fail(`network address parse error during conversion from string: ${JSON.stringify(text)}`);
-  const covers = (outer: Cidr, inner: Cidr) => outer.length <= inner.length && outer.contains(inner.ip);
-  library
-    .add('isIP(string): bool', (text: string) => parseIp(text) !== undefined)
-    .add('ip(string): net.IP', ip)
-    .add('string(net.IP): string', String)
-    .add('net.IP.family(): int', (value: Ip) => BigInt(value.family))
-    .add('net.IP.isUnspecified(): bool', isUnspecified)
-    .add('net.IP.isLoopback(): bool', isLoopback)
-    .add('net.IP.isLinkLocalMulticast(): bool', isLinkLocalMulticast)
-    .add('net.IP.isLinkLocalUnicast(): bool', isLinkLocalUnicast)
-    .add(
-      'net.IP.isGlobalUnicast(): bool',
-      (value: Ip) =>
-        ![isUnspecified, isLoopback, isMulticast, isLinkLocalUnicast, isBroadcast].some((check) => check(value)),
-    )
-    .add('isCIDR(string): bool', (text: string) => parseCidr(text) !== undefined)
-    .add('cidr(string): net.CIDR', cidr)
-    .add('string(net.CIDR): string', String)
-    .add('net.CIDR.containsIP(string): bool', (range: Cidr, text: string) => range.contains(ip(text)))
-    .add('net.CIDR.containsIP(net.IP): bool', (range: Cidr, value: Ip) => range.contains(value))
-    .add('net.CIDR.containsCIDR(string): bool', (range: Cidr, text: string) => covers(range, cidr(text)))
-    .add('net.CIDR.containsCIDR(net.CIDR): bool', covers)
-    .add('net.CIDR.ip(): net.IP', (range: Cidr) => range.ip)
-    .add(
-      'net.CIDR.masked(): net.CIDR',
-      (range: Cidr) => new Cidr(new Ip(range.ip.bits & range.mask, range.ip.family), range.length),
-    )
-    .add('net.CIDR.prefixLength(): int', (range: Cidr) => BigInt(range.length));
-  library.namespace('ip', { 'isCanonical(string): bool': (text: string) => String(ip(text)) === text });
-  library.environment.registerOperator('net.IP == net.IP', (a: Ip, b: Ip) => String(a) === String(b));
-  library.environment.registerOperator('net.CIDR == net.CIDR', (a: Cidr, b: Cidr) => String(a) === String(b));
+function containsIp(range: Cidr, value: Value): Value {
+  return value instanceof Ip ? range.contains(value.address) : NO_OVERLOAD;
 }
+
+function containsCidr(range: Cidr, other: Value): Value {
+  if (!(other instanceof Cidr)) return other instanceof CelError ? other : NO_OVERLOAD;
+  return range.prefix.length <= other.prefix.length && range.contains(other.prefix.address);
+}
+
+function masked({ prefix }: Cidr): Value {
+  return new Cidr({ ...prefix, address: { ...prefix.address, bits: prefix.address.bits & mask(prefix) } });
+}
+
+const IP = '!net.IP';
+const CIDR = '!net.CIDR';
+
+export const NET: FunctionDeclaration[] = [
+  declare('ip', {
+    string_to_ip: [`(string) ${IP}`, fn(ip)],
+    cidr_ip: [`${CIDR}.() ${IP}`, fn((range: Cidr) => new Ip(range.prefix.address))],
+  }),
+  declare('family', { ip_family: [`${IP}.() int`, fn((value: Ip) => BigInt(value.address.family))] }),
+  declare('ip.isCanonical', {
+    ip_is_canonical: [
+      '(string) bool',
+      fn((text: string) => {
+        const value = ip(text);
+        return value instanceof CelError ? value : String(value) === text;
+      }),
+    ],
+  }),
+  declare('isUnspecified', { ip_is_unspecified: [`${IP}.() bool`, fn(isUnspecified)] }),
+  declare('isLoopback', { ip_is_loopback: [`${IP}.() bool`, fn(isLoopback)] }),
+  declare('isLinkLocalMulticast', { ip_is_link_local_multicast: [`${IP}.() bool`, fn(isLinkLocalMulticast)] }),
+  declare('isLinkLocalUnicast', { ip_is_link_local_unicast: [`${IP}.() bool`, fn(isLinkLocalUnicast)] }),
+  declare('isGlobalUnicast', { ip_is_global_unicast: [`${IP}.() bool`, fn((value: Ip) => !isNotGlobal(value))] }),
+  declare('isIP', { is_ip: ['(string) bool', fn((text: string) => !(ip(text) instanceof CelError))] }),
+  declare('string', {
+    ip_to_string: [`(${IP}) string`, fn((value: Ip) => String(value))],
+    cidr_to_string: [`(${CIDR}) string`, fn((value: Cidr) => String(value))],
+  }),
+  declare('cidr', { string_to_cidr: [`(string) ${CIDR}`, fn(cidr)] }),
+  declare('containsIP', {
+    cidr_contains_ip_string: [`${CIDR}.(string) bool`, fn((range: Cidr, text: string) => containsIp(range, ip(text)))],
+    cidr_contains_ip_ip: [`${CIDR}.(${IP}) bool`, fn(containsIp)],
+  }),
+  declare('containsCIDR', {
+    cidr_contains_cidr_string: [
+      `${CIDR}.(string) bool`,
+      fn((range: Cidr, text: string) => containsCidr(range, cidr(text))),
+    ],
+    cidr_contains_cidr: [`${CIDR}.(${CIDR}) bool`, fn(containsCidr)],
+  }),
+  declare('prefixLength', { cidr_prefix_length: [`${CIDR}.() int`, fn((range: Cidr) => BigInt(range.prefix.length))] }),
+  declare('masked', { cidr_masked: [`${CIDR}.() ${CIDR}`, fn(masked)] }),
+  declare('isCIDR', { is_cidr: ['(string) bool', fn((text: string) => !(cidr(text) instanceof CelError))] }),
+];
