@@ -5,6 +5,7 @@
 import type { Clock, Random } from '../clock.ts';
 import type { AdmissionPlugin } from './admission/admission.ts';
 import { builtinPlugins } from './admission/index.ts';
+import { webhooks } from './admission/webhook/index.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { certificateAdmission } from './auth/certificate-admission.ts';
 import { LOOPBACK } from './auth/identity.ts';
@@ -14,6 +15,7 @@ import { ServiceAccountTokens } from './auth/service-account-tokens.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { removeObjects } from './crd/cleanup.ts';
 import { CrdController } from './crd/controller.ts';
+import { conversionOf } from './crd/conversion-webhook.ts';
 import { type ClientCertificates, ClusterCredentials } from './credentials.ts';
 import { operationsOn } from './handlers/index.ts';
 import { Registry } from './kinds/registry.ts';
@@ -22,6 +24,7 @@ import type { Loop } from './loops/loop.ts';
 import type { Operations } from './operations.ts';
 import { openStore, type StoreOptions } from './store/sqlite-store.ts';
 import type { Sealer, Store } from './store/store.ts';
+import { WebhookClient } from './webhook-client/webhook-client.ts';
 
 export interface ClusterOptions {
   name: string;
@@ -79,7 +82,15 @@ export class Cluster implements ClusterContext {
     this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous });
     this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
     this.authorizer = new RbacAuthorizer(this.store);
-    this.admission = [...(options.admission ?? []), ...builtinPlugins(), certificateAdmission(this.authorizer)];
+    const client = new WebhookClient({ store: this.store, clock });
+    const hooks = webhooks({ ...this, client });
+    this.admission = [
+      ...(options.admission ?? []),
+      ...builtinPlugins(),
+      certificateAdmission(this.authorizer),
+      hooks.mutating,
+      hooks.validating,
+    ];
     const cluster = this;
     this.tokens = new ServiceAccountTokens({
       store: this.store,
@@ -100,12 +111,18 @@ export class Cluster implements ClusterContext {
     this.operations = operationsOn(this);
     const crds = new CrdController({
       ...this,
+      conversion: (crd) => conversionOf(crd, { client, random }),
       removeObjects: (crd) => removeObjects(this.operations, LOOPBACK, crd),
     });
     crds.start();
     const signer = options.certificates && this.credentials.signer(options.name, options.certificates);
     const loops = { ...this, rootCa: options.serverCa, signer };
-    this.#stops.push(() => crds.stop(), startLoops(loops));
+    this.#stops.push(
+      () => client.close(),
+      hooks.stop,
+      () => crds.stop(),
+      startLoops(loops),
+    );
     for (const start of options.loops ?? []) this.#stops.push(start(loops));
   }
 

@@ -16,6 +16,7 @@ export { Clusters, type ClustersOptions, ROOT } from './clusters.ts';
 export type { ClientCertificates } from './credentials.ts';
 export { parseFieldSelector } from './field-selector.ts';
 export { bind } from './handlers/binding.ts';
+export { inOrder } from './handlers/conversion.ts';
 export { evict } from './handlers/eviction.ts';
 export { readScale, writeScale } from './handlers/scale.ts';
 export { seenChange } from './handlers/selection.ts';

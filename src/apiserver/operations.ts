@@ -13,6 +13,8 @@ export interface WriteOptions {
   dryRun?: boolean;
   /** Default: the user agent up to the slash, or `unknown`. */
   fieldManager?: string;
+  /** As the request names it, without a default; webhooks are told. */
+  requestedManager?: string;
   fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
   subresource?: string;
   /** Collects texts for `Warning:` headers. */
@@ -21,6 +23,8 @@ export interface WriteOptions {
   duplicates?: string[];
   /** Of the body, in bytes: a large one is worked on in several turns of the event loop. */
   size?: number;
+  /** Part of a request whose own form (a Scale, a Binding, an Eviction) webhooks and policies have seen. */
+  isInner?: boolean;
 }
 
 export interface Patch {
@@ -40,8 +44,10 @@ export interface DeleteOptions {
 
 /** Objects returned may be shared with the store's cache: treat as read-only. */
 export interface Operations {
-  /** In the resource's version. Throws ApiError 404. */
+  /** In the resource's version. Throws ApiError 404. For kinds no webhook converts. */
   get(resource: Resource, namespace: string, name: string): KubeObject;
+  /** The same for every kind: a webhook may have to convert it. */
+  read(resource: Resource, namespace: string, name: string): Promise<KubeObject>;
   /** Everything, newest state, in the resource's version; for loops and small kinds (HTTP pages by itself). */
   listAll(resource: Resource, namespace?: string): KubeObject[];
   create(resource: Resource, namespace: string, object: KubeObject, options: WriteOptions): Promise<KubeObject>;

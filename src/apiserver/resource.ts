@@ -111,6 +111,16 @@ export interface CustomResource {
   prune(object: KubeObject): string[];
   /** Schema and CEL, including ratcheting against `old`. */
   validate(object: KubeObject, old?: KubeObject): FieldError[];
+  /** Set where a webhook converts between versions; then `convert` only holds the result to its schema. */
+  conversion?: Conversion;
+  /** The same resource in another version of its CRD, served or not. */
+  inVersion(version: string): Resource | undefined;
+}
+
+/** Objects of one kind into another version of it. */
+export interface Conversion {
+  /** Converted copies in the order given. Rejects with ApiError. */
+  convert(objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]>;
 }
 
 export function groupVersion(group: string, version: string): string {

@@ -16,6 +16,7 @@ import {
   clone,
   evict,
   expired,
+  inOrder,
   issueToken,
   parseFieldSelector,
   type Resource,
@@ -64,7 +65,7 @@ export class InProcessStore implements ObjectStore {
     return this.#on(ref, async (cluster, resource) => {
       options.signal?.throwIfAborted();
       if (options.resourceVersion) await waitFor(cluster, Number(options.resourceVersion));
-      return cluster.operations.get(resource, key.namespace ?? '', key.name) as T;
+      return (await cluster.operations.read(resource, key.namespace ?? '', key.name)) as T;
     });
   }
 
@@ -234,13 +235,14 @@ async function startWatch<T extends KubeObject>(
   const request = { resource: resource.storage, namespace: options.namespace, name: selection.fields.name, afterRv };
   // Held awake for as long as somebody watches.
   cluster.active++;
-  const deliver = (event: ChangeEvent) => {
+  const show = (event: ChangeEvent) => {
     const seen = seenChange(resource, selection, event);
     if (!seen) return;
     const object = seen.rv === undefined ? viewed(resource, seen.stored) : served(resource, seen.stored);
     if (seen.rv !== undefined) object.metadata.resourceVersion = String(seen.rv);
     queue.push({ type: seen.type, object: object as T });
   };
+  const deliver = inOrder(resource, show, () => queue.end());
   const stopWatch = cluster.store.watch(request, deliver, () => queue.end());
   const bookmark = () => {
     const metadata = { resourceVersion: String(stopWatch.reached) };

@@ -3,7 +3,8 @@
  * refuse it (`validate`), or act inside the write's transaction (`commit`: quota, addresses), where it sees every
  * earlier write and nothing else can come between. Plug-ins run in order; webhooks and policies join the same list.
  *
- * The order of a write: defaults → mutate → the kind's prepare and validate → validate → transaction { commit → put }.
+ * The order of a write: defaults → mutate (→ mutate again) → the kind's prepare and validate → validate → transaction
+ * { commit → put }.
  */
 import type { KubeObject } from '../../api/object.ts';
 import type { Identity } from '../auth/identity.ts';
@@ -18,6 +19,8 @@ export interface AdmissionAttributes {
   resource: Resource;
   /** Empty for the object itself. */
   subresource: string;
+  /** The kind of `object` where that is not the resource's own: Scale, Binding, Eviction, … */
+  kind?: { group: string; version: string; kind: string };
   /** In the stored version; absent for DELETE. Plug-ins change it in place in `mutate` and `commit`. */
   object?: KubeObject;
   /** What is stored now; absent for CREATE. Read-only. */
@@ -34,10 +37,24 @@ export interface AdmissionAttributes {
   warnings?: string[];
   /** Waits on the server's clock: for objects a loop is about to make (the default ServiceAccount). */
   wait?(ms: number): Promise<void>;
+  /** CreateOptions, UpdateOptions or DeleteOptions of the request, for those who are told of it. */
+  options?(): Record<string, unknown> | undefined;
+  /** Until then the request has to be done, in milliseconds since the epoch. */
+  deadline?: number;
+  /** Another form of this request was already shown to webhooks and policies (the Scale, the Binding). */
+  isInner?: boolean;
+  /** 1 when everything that mutates looks a second time. */
+  round?: 0 | 1;
+  /** Set by a plug-in that changed the object and wants a second round. */
+  again?: boolean;
+  /** What webhooks and policies want an audit log to say of the request. */
+  annotations?: Record<string, string>;
 }
 
 export interface AdmissionPlugin {
   readonly name: string;
+  /** Made by users of the cluster (webhooks, policies): asked once for each request, in the form the request has. */
+  readonly external?: boolean;
   /** Which writes concern it; asked before each phase, so it must be cheap. */
   handles(attributes: AdmissionAttributes): boolean;
   mutate?(attributes: AdmissionAttributes): void | Promise<void>;
@@ -52,10 +69,22 @@ export async function admit(
   plugins: readonly AdmissionPlugin[],
 ): Promise<void> {
   for (const plugin of plugins) {
-    if (!plugin[phase] || !plugin.handles(attributes)) continue;
+    if (!plugin[phase] || (attributes.isInner && plugin.external) || !plugin.handles(attributes)) continue;
     const pending = plugin[phase](attributes);
     if (pending) await pending;
   }
+}
+
+/** All that may change the object; once more when a webhook did, since what comes before it has not seen that. */
+export async function admitMutation(
+  attributes: AdmissionAttributes,
+  plugins: readonly AdmissionPlugin[],
+): Promise<void> {
+  attributes.round = 0;
+  await admit('mutate', attributes, plugins);
+  if (!attributes.again) return;
+  attributes.round = 1;
+  await admit('mutate', attributes, plugins);
 }
 
 /** The phase inside the transaction, just before the object is put (or deleted). Synchronous, like the transaction. */

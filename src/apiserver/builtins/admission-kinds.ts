@@ -3,6 +3,7 @@
 import * as check from './admission-validation.ts';
 import { type Any, defaultTo, ensure, items } from './fields.ts';
 import type { KindRules } from './kind.ts';
+import { validateWebhooks } from './webhook-validation.ts';
 
 function defaultWebhooks(object: Any, mutating: boolean): void {
   for (const webhook of items(object.webhooks)) {
@@ -39,15 +40,15 @@ export const admissionKinds: Record<string, KindRules> = {
     generation: true,
     requireResourceVersion: true,
     defaults: (o) => defaultWebhooks(o, true),
-    validate: (o) => check.validateWebhooks(o, true),
-    validateUpdate: (o) => check.validateWebhooks(o, true),
+    validate: (o) => validateWebhooks(o, true),
+    validateUpdate: (o, old) => validateWebhooks(o, true, old),
   },
   ValidatingWebhookConfiguration: {
     generation: true,
     requireResourceVersion: true,
     defaults: (o) => defaultWebhooks(o, false),
-    validate: (o) => check.validateWebhooks(o, false),
-    validateUpdate: (o) => check.validateWebhooks(o, false),
+    validate: (o) => validateWebhooks(o, false),
+    validateUpdate: (o, old) => validateWebhooks(o, false, old),
   },
   ValidatingAdmissionPolicy: {
     generation: true,

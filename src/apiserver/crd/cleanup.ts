@@ -10,11 +10,13 @@ export async function removeObjects(operations: Operations, identity: Identity, 
   const version = crd.spec.versions.find((v) => v.storage) ?? crd.spec.versions[0];
   if (!version) return;
   const resource = customResource(crd, version, schemasOf(crd));
+  // Not a request of anybody's: webhooks and policies have no say, as upstream.
+  const options = { identity, isInner: true };
   for (const object of operations.listAll(resource)) {
     const { namespace = '', name = '', deletionTimestamp } = object.metadata;
     if (deletionTimestamp) continue;
     try {
-      await operations.delete(resource, namespace, name, { propagationPolicy: 'Background' }, { identity });
+      await operations.delete(resource, namespace, name, { propagationPolicy: 'Background' }, options);
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 404)) throw error;
     }

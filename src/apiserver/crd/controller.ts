@@ -4,6 +4,7 @@
  */
 import { type Clock, rfc3339 } from '../../clock.ts';
 import type { Registry } from '../kinds/registry.ts';
+import type { Conversion } from '../resource.ts';
 import { deepEqual } from '../schema/equal.ts';
 import type { ChangeEvent, Store, Stored } from '../store/store.ts';
 import { crdConditions } from './conditions.ts';
@@ -15,6 +16,8 @@ export interface CrdControllerContext {
   store: Store;
   registry: Pick<Registry, 'setCustom' | 'removeCustom'>;
   clock: Clock;
+  /** Finds who converts between the versions of a CRD; without it, versions differ in nothing but their name. */
+  conversion?(crd: Crd): Conversion | undefined;
   /** Deletes the objects of a CRD (see cleanup.ts); without it, CRDs being deleted wait. */
   removeObjects?(crd: Crd): Promise<void>;
   /** Told about failures that no request sees. */
@@ -107,7 +110,7 @@ export class CrdController {
       const stored = store.get(key)?.object() as Crd | undefined;
       return stored?.spec.versions.find((v) => v.name === version)?.schema?.openAPIV3Schema;
     };
-    registry.setCustom(name, customResources(crd, load));
+    registry.setCustom(name, customResources(crd, load, this.#context.conversion?.(crd)));
   }
 
   /** Writes the status where it differs, then cleans up where that is due. */

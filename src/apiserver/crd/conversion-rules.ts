@@ -1,6 +1,7 @@
 /** spec.conversion: None, or a webhook that can be called. Paths keep upstream's internal names. */
 import { X509Certificate } from 'node:crypto';
 import { dns1035Label } from '../builtins/names.ts';
+import { webhookService, webhookUrl } from '../builtins/webhook-client-validation.ts';
 import { type FieldError, field } from '../status.ts';
 import type { CrdConversion } from './crd.ts';
 
@@ -27,56 +28,14 @@ export function conversionRules(conversion: CrdConversion | undefined, strict: b
   else {
     if ((client.url === undefined) === (client.service === undefined)) {
       errors.push(field.required(config, 'exactly one of url or service is required'));
-    } else if (client.url !== undefined) errors.push(...urlRules(client.url, `${config}.url`));
-    else if (client.service) errors.push(...serviceRules(client.service, `${config}.service`));
+    } else if (client.url !== undefined) errors.push(...webhookUrl(client.url, `${config}.url`));
+    else if (client.service) errors.push(...webhookService(client.service, `${config}.service`));
     if (client.caBundle && strict && !isCaBundle(client.caBundle)) {
       const text = 'unable to load root certificates: unable to parse bytes as PEM block';
       errors.push(field.invalid(`${config}.caBundle`, client.caBundle, text));
     }
   }
   errors.push(...reviewVersionRules(webhook?.conversionReviewVersions ?? [], versions));
-  return errors;
-}
-
-function urlRules(url: string, path: string): FieldError[] {
-  const form = '; desired format: https://host[/path]';
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch {
-    return [
-      field.required(path, `url must be a valid URL: parse ${JSON.stringify(url)}: invalid URI for request${form}`),
-    ];
-  }
-  const errors: FieldError[] = [];
-  if (parsed.protocol !== 'https:') {
-    errors.push(field.invalid(path, parsed.protocol.slice(0, -1), `'https' is the only allowed URL scheme${form}`));
-  }
-  if (parsed.host === '') errors.push(field.invalid(path, '', `host must be specified${form}`));
-  if (parsed.username || parsed.password) {
-    errors.push(field.invalid(path, parsed.username, 'user information is not permitted in the URL'));
-  }
-  if (parsed.hash) errors.push(field.invalid(path, parsed.hash.slice(1), 'fragments are not permitted in the URL'));
-  if (parsed.search) {
-    errors.push(field.invalid(path, parsed.search.slice(1), 'query parameters are not permitted in the URL'));
-  }
-  return errors;
-}
-
-type Service = NonNullable<NonNullable<NonNullable<CrdConversion['webhook']>['clientConfig']>['service']>;
-
-function serviceRules(service: Service, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (!service.name) errors.push(field.required(`${path}.name`, 'service name is required'));
-  if (!service.namespace) errors.push(field.required(`${path}.namespace`, 'service namespace is required'));
-  const port = service.port ?? 443;
-  if (port < 1 || port > 65535) {
-    const text = 'port is not valid: must be between 1 and 65535, inclusive';
-    errors.push(field.invalid(`${path}.port`, port, text));
-  }
-  if (service.path && !service.path.startsWith('/')) {
-    errors.push(field.invalid(`${path}.path`, service.path, "must start with a '/'"));
-  }
   return errors;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../api/object.ts';
 import { definition } from '../kinds/definition.ts';
-import { groupVersion, type Resource, type Strategy, type Subresource } from '../resource.ts';
+import { type Conversion, groupVersion, type Resource, type Strategy, type Subresource } from '../resource.ts';
 import { checkTypes } from '../schema/check-types.ts';
 import { applyDefaults } from '../schema/defaults.ts';
 import { objectMetaSchema } from '../schema/object-meta.ts';
@@ -24,8 +24,23 @@ export type LoadSchema = (version: string) => Schema | undefined;
  * `load` lets callers drop the schemas of `crd` from memory until they are asked for; by default they are taken from
  * `crd` itself.
  */
-export function customResources(crd: Crd, load: LoadSchema = schemasOf(crd)): Resource[] {
-  return crd.spec.versions.filter((v) => v.served).map((version) => customResource(crd, version, load));
+export function customResources(crd: Crd, load: LoadSchema = schemasOf(crd), conversion?: Conversion): Resource[] {
+  const versions = new Map<string, Resource>();
+  const inVersion = (name: string): Resource | undefined => {
+    const known = versions.get(name);
+    const version = known ? undefined : crd.spec.versions.find((v) => v.name === name);
+    if (!version) return known;
+    const made = customResource(crd, version, load, { conversion, inVersion });
+    versions.set(name, made);
+    return made;
+  };
+  return crd.spec.versions.filter((v) => v.served).map(({ name }) => inVersion(name) as Resource);
+}
+
+/** What the versions of one CRD have in common. */
+interface Family {
+  conversion?: Conversion;
+  inVersion(version: string): Resource | undefined;
 }
 
 export function schemasOf(crd: Crd): LoadSchema {
@@ -36,7 +51,12 @@ export function storageOf(crd: Crd): string {
   return `${crd.spec.group}/${crd.spec.names.plural}`;
 }
 
-export function customResource(crd: Crd, version: CrdVersion, load: LoadSchema): Resource {
+export function customResource(
+  crd: Crd,
+  version: CrdVersion,
+  load: LoadSchema,
+  family: Family = { inVersion: () => undefined },
+): Resource {
   const { group, scope } = crd.spec;
   // Names that clashed stay those that were accepted before.
   const names = crd.status?.acceptedNames?.kind ? crd.status.acceptedNames : crd.spec.names;
@@ -72,7 +92,7 @@ export function customResource(crd: Crd, version: CrdVersion, load: LoadSchema):
     printer: customPrinter(version.additionalPrinterColumns),
     ...(scale ? { scale: scalePaths(scale) } : {}),
     selectableFields: selectableFields(version),
-    convert: converter(groupVersion(group, version.name), schema),
+    convert: converter(crd, version, schema, load),
     ...(version.deprecated ? { deprecationWarning: deprecation(crd, version) } : {}),
     custom: {
       crdName: crd.metadata.name ?? '',
@@ -83,6 +103,7 @@ export function customResource(crd: Crd, version: CrdVersion, load: LoadSchema):
         return pruneResource(object, schema());
       },
       validate: (object, old) => validateCustom(object, old, schema(), scale),
+      ...family,
     },
   };
 }
@@ -162,13 +183,23 @@ function selectableFields(version: CrdVersion): Resource['selectableFields'] {
   return fields;
 }
 
-/** Between versions only apiVersion differs; what is read is held to the schema of the version it is read in. */
-function converter(served: string, schema: () => Schema): (object: KubeObject, to: string) => void {
+/**
+ * Without a webhook only apiVersion differs between versions. Either way an object is held to the schema of the version
+ * it comes to, and what is read has that version's defaults.
+ */
+function converter(crd: Crd, version: CrdVersion, schema: () => Schema, load: LoadSchema): Resource['convert'] {
+  const served = groupVersion(crd.spec.group, version.name);
+  const stored = storageVersion(crd);
+  let storedSchema: Schema | undefined;
   return (object, to) => {
     object.apiVersion = to;
-    if (to !== served) return;
-    pruneResource(object, schema());
-    applyDefaults(object, schema());
+    if (to === served) {
+      pruneResource(object, schema());
+      applyDefaults(object, schema());
+    } else if (to === groupVersion(crd.spec.group, stored)) {
+      storedSchema ??= load(stored) ?? PRESERVE_ALL;
+      pruneResource(object, storedSchema);
+    }
   };
 }
 

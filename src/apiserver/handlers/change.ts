@@ -5,15 +5,21 @@ import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { breathe, isLarge } from '../turns.ts';
+import { prepare, storable } from './conversion.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
 import { beforeUpdate, bumpGeneration, checkUpdatePreconditions, contentDiffers } from './metadata.ts';
-import { keyOf, served, servedAsStored, toStored } from './stored-form.ts';
+import { keyOf, served, servedAsStored } from './stored-form.ts';
 
 const RACE = Symbol('someone else wrote first');
 
 /** Makes the new object from the live one (which it must not change). May throw ApiError. */
-export type Revise = (live: KubeObject) => { object: KubeObject; options: WriteOptions };
+export type Revise = (live: KubeObject) => Revised | Promise<Revised>;
+
+interface Revised {
+  object: KubeObject;
+  options: WriteOptions;
+}
 
 /** Undefined when there is no such object. */
 export async function change(
@@ -27,15 +33,18 @@ export async function change(
   for (;;) {
     const stored = context.store.get(key);
     if (!stored) return undefined;
+    await prepare(resource, [stored]);
     const live = served(resource, stored);
     await breathe(stored.json.length);
-    const { object, options } = sized(revise(live), stored.json.length);
+    const { object, options } = sized(await revise(live), stored.json.length);
     await breathe(options.size);
     checkUpdatePreconditions(resource, object, live);
     beforeUpdate(object, live);
     const draft: Draft = { resource, namespace, object, live, options };
     const attributes = attributesOf(context, draft, 'UPDATE');
     await mutate(context, draft, attributes);
+    // What only the system sets is not a webhook's to change either.
+    if (draft.object !== object) beforeUpdate(draft.object, live);
     keepOtherParts(resource, draft.object, live, options);
     if (options.subresource) {
       resource.strategy.prepareSubresource?.(options.subresource, draft.object, live, writeContext(context, options));
@@ -45,19 +54,21 @@ export async function change(
     bumpGeneration(resource, draft.object, live);
     await breathe(options.size);
     await settle(context, draft, attributes);
+    const toStore = await storable(resource, draft.object);
     // The store would find out by itself, but only inside of its transaction, where all writers wait.
     const differs = isLarge(options.size) && servedAsStored(resource) && contentDiffers(draft.object, live);
     const result = await committed(context.store, options.dryRun, (tx) => {
       const now = tx.get(key);
       if (!now || now.rv !== stored.rv) return RACE;
       commit(tx, attributes, context.admission);
-      if (!isFinished(draft.object)) return tx.put(key, toStored(resource, draft.object), differs);
+      if (!isFinished(draft.object)) return tx.put(key, toStore(), differs);
       const removed = tx.delete(key);
       draft.object.metadata.resourceVersion = String(removed?.rv ?? stored.rv);
       return undefined;
     });
     if (result === RACE) continue;
     await breathe(options.size);
+    if (result) await prepare(resource, [result]);
     const written = result ? served(resource, result) : draft.object;
     await breathe(options.size);
     return options.dryRun ? unwritten(written, stored.rv) : written;
@@ -65,7 +76,7 @@ export async function change(
 }
 
 /** A small patch of a large object is much work, too. */
-function sized({ object, options }: ReturnType<Revise>, stored: number): ReturnType<Revise> {
+function sized({ object, options }: Revised, stored: number): Revised {
   return { object, options: { ...options, size: Math.max(options.size ?? 0, stored) } };
 }
 

@@ -9,10 +9,11 @@ import type { Resource } from '../resource.ts';
 import { ApiError, alreadyExists } from '../status.ts';
 import { breathe } from '../turns.ts';
 import { checkKind, conform } from './conform.ts';
+import { prepare, storable } from './conversion.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
-import { beforeCreate, generatedName, settleNamespace, subjectOf } from './metadata.ts';
-import { keyOf, served, toStored } from './stored-form.ts';
+import { fillSystemFields, generatedName, settleNamespace, subjectOf, wipeSystemFields } from './metadata.ts';
+import { keyOf, served } from './stored-form.ts';
 
 /** As often as upstream tries another generated name before it says AlreadyExists. */
 const NAME_ATTEMPTS = 8;
@@ -60,25 +61,31 @@ async function createConformed(
   options: WriteOptions,
 ): Promise<KubeObject> {
   settleNamespace(resource, object, namespace);
-  beforeCreate(context, resource, object);
-  const base = object.metadata.name ? undefined : object.metadata.generateName;
+  wipeSystemFields(object);
+  const sent: Draft = { resource, namespace, object, options };
+  await mutate(context, sent, attributesOf(context, sent, 'CREATE'));
+  await breathe(options.size);
+  settleNamespace(resource, sent.object, namespace);
+  const base = sent.object.metadata.name ? undefined : sent.object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
-    // Some kinds put their name into labels: another name starts from what was sent.
-    const draft: Draft = { resource, namespace, object: base ? clone(object) : object, options };
+    // Some kinds put their name into labels: another name starts from what was admitted.
+    const draft: Draft = { ...sent, object: base ? clone(sent.object) : sent.object };
     if (base) draft.object.metadata.name = generatedName(context, base);
+    fillSystemFields(context, resource, draft.object);
+    if (base) resource.strategy.defaults?.(draft.object);
     const attributes = attributesOf(context, draft, 'CREATE');
-    await mutate(context, draft, attributes);
-    await breathe(options.size);
     resource.strategy.prepareCreate?.(draft.object, writeContext(context, options));
     await settle(context, draft, attributes);
     const key = keyOf(resource, namespace, draft.object.metadata.name ?? '');
+    const toStore = await storable(resource, draft.object);
     try {
       const stored = await committed(context.store, options.dryRun, (tx) => {
         if (tx.get(key)) throw alreadyExists(subjectOf(resource, key.name));
         commit(tx, attributes, context.admission);
-        return tx.put(key, toStored(resource, draft.object));
+        return tx.put(key, toStore());
       });
       await breathe(options.size);
+      await prepare(resource, [stored]);
       const created = served(resource, stored);
       await breathe(options.size);
       return options.dryRun ? unwritten(created) : created;

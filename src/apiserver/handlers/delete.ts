@@ -1,16 +1,18 @@
 /** DELETE: gone at once, or marked and kept until grace and finalizers are through. */
 import type { KubeObject } from '../../api/object.ts';
 import { rfc3339 } from '../../clock.ts';
-import { admit, commit } from '../admission/admission.ts';
+import { admit, admitMutation, commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import { returnsDeleted } from '../kinds/builtin.ts';
 import type { DeleteOptions, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { conflict, field, invalid, notFound, type Status } from '../status.ts';
+import type { Stored } from '../store/store.ts';
+import { prepare, storable } from './conversion.ts';
 import { attributesOf } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
 import { subjectOf } from './metadata.ts';
-import { keyOf, served, toStored } from './stored-form.ts';
+import { keyOf, served } from './stored-form.ts';
 
 /** Kinds whose dependents are orphaned when a client does not say otherwise, kept so since their first version. */
 const ORPHAN_BY_DEFAULT = new Set(['/replicationcontrollers', 'batch/jobs']);
@@ -35,22 +37,38 @@ export async function remove(
   for (;;) {
     const stored = context.store.get(key);
     if (!stored) throw notFound(subjectOf(resource, name));
+    await prepare(resource, [stored]);
     const live = served(resource, stored);
     checkPreconditions(resource, live, deletion);
     const attributes = attributesOf(context, { resource, namespace, object: live, live, options }, 'DELETE');
+    attributes.options = () => deleteOptions(deletion, options);
+    await admitMutation(attributes, context.admission);
     await admit('validate', attributes, context.admission);
-    const result = await committed(context.store, options.dryRun, (tx): Deleted | typeof RACE => {
+    const waiting = marked(context, resource, live, deletion);
+    const toStore = waiting && (await storable(resource, waiting));
+    const result = await committed(context.store, options.dryRun, (tx): Stored | Deleted | typeof RACE => {
       if (tx.get(key)?.rv !== stored.rv) return RACE;
-      const object = marked(context, resource, live, deletion);
       commit(tx, attributes, context.admission);
-      if (object) return { gone: false, result: served(resource, tx.put(key, toStored(resource, object))) };
+      if (toStore) return tx.put(key, toStore());
       const last = tx.delete(key);
-      return { gone: true, result: farewell(context, resource, last ? served(resource, last) : live) };
+      if (last) live.metadata.resourceVersion = String(last.rv);
+      return { gone: true, result: farewell(context, resource, live) };
     });
     if (result === RACE) continue;
-    if (options.dryRun && !result.gone) unwritten(result.result as KubeObject, stored.rv);
-    return result;
+    if ('gone' in result) return result;
+    await prepare(resource, [result]);
+    const kept = served(resource, result);
+    return { gone: false, result: options.dryRun ? unwritten(kept, stored.rv) : kept };
   }
+}
+
+function deleteOptions(deletion: DeleteOptions, { dryRun }: WriteOptions): Record<string, unknown> {
+  return {
+    ...deletion,
+    kind: 'DeleteOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    ...(dryRun ? { dryRun: ['All'] } : {}),
+  };
 }
 
 /** The object as it waits for its end, or undefined when it need not wait. */

@@ -1,7 +1,7 @@
 /** A write on its way: what every check and hook of the request road looks at. */
 import type { KubeObject } from '../../api/object.ts';
 import { sleep } from '../../clock.ts';
-import { type AdmissionAttributes, admit } from '../admission/admission.ts';
+import { type AdmissionAttributes, admit, admitMutation } from '../admission/admission.ts';
 import { recordUpdate } from '../apply/record-update.ts';
 import { resetFields } from '../apply/reset-fields.ts';
 import { checkEscalation } from '../auth/escalation.ts';
@@ -12,6 +12,7 @@ import type { WriteOptions } from '../operations.ts';
 import type { Resource, WriteContext } from '../resource.ts';
 import { type FieldError, invalid } from '../status.ts';
 import { breathe } from '../turns.ts';
+import { inVersions } from './manager-versions.ts';
 import { servedApiVersion } from './stored-form.ts';
 
 export interface Draft {
@@ -22,6 +23,8 @@ export interface Draft {
   /** As it is; absent on create. Never changed. */
   live?: KubeObject;
   options: WriteOptions;
+  /** Who manages what is recorded: what a webhook changes after that belongs to nobody. */
+  isOwned?: boolean;
 }
 
 export function writeContext(context: ClusterContext, options: WriteOptions): WriteContext {
@@ -52,6 +55,27 @@ export function attributesOf(
     now: context.clock.now(),
     warnings: draft.options.warnings,
     wait: (ms) => sleep(context.clock, ms),
+    options: () => optionsObject(operation, draft.options),
+    deadline: context.clock.now() + REQUEST_MS,
+    isInner: draft.options.isInner,
+  };
+}
+
+/** As long as the real server gives any request that is no watch. */
+const REQUEST_MS = 34_000;
+
+const OPTIONS_KINDS: Record<string, string> = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions' };
+
+function optionsObject(operation: string, options: WriteOptions): Record<string, unknown> | undefined {
+  const kind = OPTIONS_KINDS[operation];
+  if (!kind) return undefined;
+  const { dryRun, requestedManager, fieldValidation } = options;
+  return {
+    kind,
+    apiVersion: 'meta.k8s.io/v1',
+    ...(dryRun ? { dryRun: ['All'] } : {}),
+    ...(requestedManager ? { fieldManager: requestedManager } : {}),
+    ...(fieldValidation ? { fieldValidation } : {}),
   };
 }
 
@@ -62,16 +86,21 @@ export function attributesOf(
 export async function mutate(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
   const { defaults } = draft.resource.strategy;
   defaults?.(draft.object);
-  if (!draft.live) own(context, draft);
-  await admit('mutate', attributes, context.admission);
+  if (!draft.live || hasExternalMutation(context, attributes)) await own(context, draft);
+  await admitMutation(attributes, context.admission);
   draft.object = attributes.object ?? draft.object;
   defaults?.(draft.object);
+}
+
+function hasExternalMutation(context: ClusterContext, attributes: AdmissionAttributes): boolean {
+  if (attributes.isInner) return false;
+  return context.admission.some((plugin) => plugin.external && plugin.mutate && plugin.handles(attributes));
 }
 
 /** Validation in all its forms: all that stands between a prepared object and the store. */
 export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
   const { resource, live, options } = draft;
-  if (live && (!options.subresource || options.subresource === 'status')) own(context, draft);
+  if (live) await own(context, draft);
   await breathe(options.size);
   const errors = validate(draft);
   if (errors.length > 0) {
@@ -83,20 +112,27 @@ export async function settle(context: ClusterContext, draft: Draft, attributes: 
   if (warnings?.length) options.warnings?.push(...warnings);
 }
 
-/** Records who manages which fields (server-side apply brings its own record). */
-function own(context: ClusterContext, draft: Draft): void {
-  if (draft.options.fieldManager === APPLIED) return;
-  draft.object.metadata.managedFields = recordUpdate({
-    live: draft.live,
-    object: draft.object,
-    schema: draft.resource.schema(),
-    manager: draft.options.fieldManager ?? 'unknown',
-    apiVersion: servedApiVersion(draft.resource),
-    subresource: draft.options.subresource ?? '',
-    structs: !draft.resource.custom,
-    reset: resetFields(draft.resource, draft.options.subresource ?? ''),
-    now: context.clock.now(),
-  });
+/** Records who manages which fields, once (server-side apply brings its own record). */
+async function own(context: ClusterContext, draft: Draft): Promise<void> {
+  const { resource, live, options } = draft;
+  const { subresource = '' } = options;
+  if (draft.isOwned || options.fieldManager === APPLIED) return;
+  if (live && subresource !== '' && subresource !== 'status') return;
+  draft.isOwned = true;
+  draft.object.metadata.managedFields = await inVersions(resource, live, (versions) =>
+    recordUpdate({
+      live,
+      object: draft.object,
+      schema: resource.schema(),
+      manager: options.fieldManager ?? 'unknown',
+      apiVersion: servedApiVersion(resource),
+      subresource,
+      structs: !resource.custom,
+      reset: resetFields(resource, subresource),
+      now: context.clock.now(),
+      versions,
+    }),
+  );
 }
 
 /** Marks a draft whose managedFields are already settled by server-side apply. */

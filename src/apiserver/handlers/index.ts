@@ -1,7 +1,10 @@
 /** The implementation of `Operations` on one cluster; one file per verb beside this one. */
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Operations } from '../operations.ts';
+import type { Resource } from '../resource.ts';
 import { notFound } from '../status.ts';
+import type { Stored } from '../store/store.ts';
+import { prepare } from './conversion.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { subjectOf } from './metadata.ts';
@@ -10,10 +13,16 @@ import { keyOf, viewed } from './stored-form.ts';
 import { update } from './update.ts';
 
 export function operationsOn(context: ClusterContext): Operations {
+  const find = (resource: Resource, namespace: string, name: string): Stored => {
+    const stored = context.store.get(keyOf(resource, namespace, name));
+    if (!stored) throw notFound(subjectOf(resource, name));
+    return stored;
+  };
   return {
-    get(resource, namespace, name) {
-      const stored = context.store.get(keyOf(resource, namespace, name));
-      if (!stored) throw notFound(subjectOf(resource, name));
+    get: (resource, namespace, name) => viewed(resource, find(resource, namespace, name)),
+    async read(resource, namespace, name) {
+      const stored = find(resource, namespace, name);
+      await prepare(resource, [stored]);
       return viewed(resource, stored);
     },
     listAll(resource, namespace) {

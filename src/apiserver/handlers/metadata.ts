@@ -32,22 +32,33 @@ export function settleName(object: KubeObject, name: string): void {
   }
 }
 
-export function beforeCreate(context: ClusterContext, resource: Resource, object: KubeObject): void {
-  const meta = object.metadata;
-  if (meta.resourceVersion) {
+/** What a client may have copied from another object means nothing for a new one. */
+export function wipeSystemFields(object: KubeObject): void {
+  if (object.metadata.resourceVersion) {
     throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
   }
+  for (const name of SYSTEM_FIELDS) delete (object.metadata as Record<string, unknown>)[name];
+}
+
+const SYSTEM_FIELDS = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'resourceVersion',
+  'selfLink',
+];
+
+/** After admission: nobody before the store sees who a new object is. */
+export function fillSystemFields(context: ClusterContext, resource: Resource, object: KubeObject): void {
+  wipeSystemFields(object);
   object.metadata = {
-    ...meta,
+    ...object.metadata,
     uid: context.random.uuid(),
     creationTimestamp: rfc3339(context.clock.now()),
     ...(resource.strategy.noGeneration ? {} : { generation: 1 }),
   };
-  delete object.metadata.deletionTimestamp;
-  delete object.metadata.deletionGracePeriodSeconds;
-  delete object.metadata.resourceVersion;
-  if (resource.strategy.noGeneration) delete object.metadata.generation;
-  delete (object.metadata as { selfLink?: string }).selfLink;
 }
 
 const NAME_CHARACTERS = 'bcdfghjklmnpqrstvwxz2456789';

@@ -14,6 +14,7 @@ import { change } from './change.ts';
 import { checkKind, conform } from './conform.ts';
 import { createByChange } from './create.ts';
 import { APPLIED } from './draft.ts';
+import { inVersions } from './manager-versions.ts';
 import { settleName, settleNamespace, subjectOf } from './metadata.ts';
 import { servedApiVersion } from './stored-form.ts';
 
@@ -96,26 +97,32 @@ async function apply(
   config.metadata.name ??= name;
   settleName(config, name);
   const merged = (live: KubeObject | undefined) =>
-    applyConfiguration({
-      live,
-      config,
-      schema: resource.schema(),
-      manager: options.fieldManager as string,
-      apiVersion: servedApiVersion(resource),
-      subresource: options.subresource ?? '',
-      structs: !resource.custom,
-      reset: resetFields(resource, options.subresource ?? ''),
-      kind: resource.kind,
-      force: patch.force ?? false,
-      now: context.clock.now(),
-    });
+    inVersions(resource, live, (versions) =>
+      applyConfiguration({
+        live,
+        config,
+        schema: resource.schema(),
+        manager: options.fieldManager as string,
+        apiVersion: servedApiVersion(resource),
+        subresource: options.subresource ?? '',
+        structs: !resource.custom,
+        reset: resetFields(resource, options.subresource ?? ''),
+        kind: resource.kind,
+        force: patch.force ?? false,
+        now: context.clock.now(),
+        versions,
+      }),
+    );
   const settled: WriteOptions = { ...options, fieldManager: APPLIED };
-  const changed = await change(context, resource, namespace, name, (live) => ({
-    object: merged(live),
+  const changed = await change(context, resource, namespace, name, async (live) => ({
+    object: await merged(live),
     options: settled,
   }));
   if (changed) return { object: changed, created: false };
   if (options.subresource) throw notFound(subjectOf(resource, name));
   if (!named) settleName({ ...config, metadata: {} }, name);
-  return { object: await createByChange(context, resource, namespace, merged(undefined), settled), created: true };
+  return {
+    object: await createByChange(context, resource, namespace, await merged(undefined), settled),
+    created: true,
+  };
 }

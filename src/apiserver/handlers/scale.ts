@@ -6,9 +6,14 @@ import type { Operations, WriteOptions } from '../operations.ts';
 import type { Resource, ScalePaths } from '../resource.ts';
 import { badRequest, field, invalid, unknownPath } from '../status.ts';
 
-export function readScale(operations: Operations, resource: Resource, namespace: string, name: string): KubeObject {
+export async function readScale(
+  operations: Operations,
+  resource: Resource,
+  namespace: string,
+  name: string,
+): Promise<KubeObject> {
   if (!resource.scale) throw unknownPath();
-  return scaleOf(operations.get(resource, namespace, name), resource.scale);
+  return scaleOf(await operations.read(resource, namespace, name), resource.scale);
 }
 
 export async function writeScale(
@@ -21,7 +26,7 @@ export async function writeScale(
 ): Promise<KubeObject> {
   const paths = resource.scale;
   if (!paths) throw unknownPath();
-  const current = readScale(operations, resource, namespace, name);
+  const current = await readScale(operations, resource, namespace, name);
   const wanted = revise(current);
   if (wanted.metadata?.name && wanted.metadata.name !== name) {
     throw badRequest(`the name of the object (${wanted.metadata.name}) does not match the name on the URL (${name})`);

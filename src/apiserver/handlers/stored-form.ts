@@ -1,13 +1,15 @@
 /** Between the form a resource is served in and the one form it is stored in. */
 import type { KubeObject } from '../../api/object.ts';
+import { clone } from '../json.ts';
 import { groupVersion, type Resource } from '../resource.ts';
 import type { Key, Stored } from '../store/store.ts';
+import { convertedForm } from './converted-forms.ts';
 
 export function keyOf(resource: Resource, namespace: string, name: string): Key {
   return { resource: resource.storage, namespace: resource.namespaced ? namespace : '', name };
 }
 
-function storedApiVersion(resource: Resource): string {
+export function storedApiVersion(resource: Resource): string {
   return groupVersion(resource.storageGroup ?? resource.group, resource.storageVersion);
 }
 
@@ -15,26 +17,47 @@ export function servedApiVersion(resource: Resource): string {
   return groupVersion(resource.group, resource.version);
 }
 
-/** True where stored JSON can be sent as it is. */
+/** True where new objects are stored as they are served; older ones of a custom resource may be in another version. */
 export function servedAsStored(resource: Resource): boolean {
   return storedApiVersion(resource) === servedApiVersion(resource);
 }
 
-/** A fresh copy in the served version, free to change. */
+/** Whether the stored JSON of an object can be sent as it is; made once for many objects. */
+export function sendsAsStored(resource: Resource): (stored: Stored) => boolean {
+  if (!servedAsStored(resource)) return () => false;
+  // Built-in kinds have one stored version.
+  if (!resource.custom) return () => true;
+  const prefix = storedPrefix(resource);
+  return (stored) => stored.json.startsWith(prefix);
+}
+
+/** A fresh copy in the served version, free to change. What a webhook converts has to be prepared first. */
 export function served(resource: Resource, stored: Stored): KubeObject {
+  const apiVersion = servedApiVersion(resource);
+  const converted = convertedForm(resource, stored, apiVersion);
+  if (converted) return clone(converted);
   const object = JSON.parse(stored.json) as KubeObject;
-  convert(resource, object, servedApiVersion(resource));
+  convert(resource, object, apiVersion);
   return object;
 }
 
 /** Read-only view in the served version; shares the parsed object where nothing has to change. */
 export function viewed(resource: Resource, stored: Stored): KubeObject {
-  return servedAsStored(resource) ? stored.object() : served(resource, stored);
+  const apiVersion = servedApiVersion(resource);
+  if (servedAsStored(resource)) {
+    const object = stored.object();
+    if (!resource.custom || object.apiVersion === apiVersion) return object;
+  }
+  return convertedForm(resource, stored, apiVersion) ?? served(resource, stored);
 }
 
 /** The stored form of a served object: storage version, and the keys first that lists leave out. */
 export function toStored(resource: Resource, object: KubeObject): KubeObject {
   convert(resource, object, storedApiVersion(resource));
+  return keysInOrder(object);
+}
+
+export function keysInOrder(object: KubeObject): KubeObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   return { kind, apiVersion, metadata, ...rest };
 }

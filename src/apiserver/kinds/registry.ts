@@ -84,6 +84,7 @@ export class Registry {
   #groups: ApiGroup[] | undefined;
   #storages: ReadonlyMap<string, Resource> | undefined;
   #groupVersions: ReadonlyMap<string, Resource[]> | undefined;
+  #sharing: ReadonlyMap<string, Resource[]> | undefined;
   #revision = 0;
 
   /** Equal revisions mean equal content, across registries too; otherwise it has no order. */
@@ -139,6 +140,20 @@ export class Registry {
     return this.#storages;
   }
 
+  /** All that show the same rows: the versions of one resource. */
+  sharing(storage: string): readonly Resource[] {
+    if (!this.#sharing) {
+      const byStorage = new Map<string, Resource[]>();
+      for (const resource of this.all()) {
+        const others = byStorage.get(resource.storage);
+        if (others) others.push(resource);
+        else byStorage.set(resource.storage, [resource]);
+      }
+      this.#sharing = byStorage;
+    }
+    return this.#sharing.get(storage) ?? [];
+  }
+
   /** Serves the resources of a CRD in place of those it had before; built-in resources cannot be replaced. */
   setCustom(crdName: string, resources: Resource[]): void {
     this.#custom ??= new Map();
@@ -157,6 +172,7 @@ export class Registry {
     this.#groups = undefined;
     this.#storages = undefined;
     this.#groupVersions = undefined;
+    this.#sharing = undefined;
     this.#revision = this.#custom ? ++lastRevision : 0;
   }
 

@@ -124,6 +124,7 @@ function writeOptions({ exchange, identity }: Call): WriteOptions {
   return {
     identity,
     dryRun: checkDryRun(query.getAll('dryRun')),
+    ...(manager ? { requestedManager: manager } : {}),
     fieldManager: manager || (exchange.header('user-agent') ?? '').split('/', 1)[0]?.slice(0, 128) || 'unknown',
     fieldValidation: validation as WriteOptions['fieldValidation'],
     warnings: exchange.warnings,

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject } from '../../api/object.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
-import { servedAsStored, storedPrefix, viewed } from '../handlers/stored-form.ts';
+import { sendsAsStored, servedAsStored, storedPrefix, viewed } from '../handlers/stored-form.ts';
 import { groupVersion, type Resource } from '../resource.ts';
 import type { Stored } from '../store/store.ts';
 import { yamlText } from './answer.ts';
@@ -96,8 +96,12 @@ function* renderList(
 }
 
 function itemRenderer(resource: Resource): (stored: Stored) => string {
-  if (!servedAsStored(resource)) return (stored) => JSON.stringify(listItem(resource, viewed(resource, stored)));
-  if (resource.custom) return (stored) => stored.json;
+  const converted = (stored: Stored) => JSON.stringify(listItem(resource, viewed(resource, stored)));
+  if (!servedAsStored(resource)) return converted;
+  if (resource.custom) {
+    const isSent = sendsAsStored(resource);
+    return (stored) => (isSent(stored) ? stored.json : converted(stored));
+  }
   const prefix = storedPrefix(resource);
   return (stored) => (stored.json.startsWith(prefix) ? `{${stored.json.slice(prefix.length)}` : stored.json);
 }

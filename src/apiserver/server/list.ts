@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListMeta } from '../../api/object.ts';
 import type { ClusterContext } from '../cluster-context.ts';
+import { prepare } from '../handlers/conversion.ts';
 import { scopeOf, selects } from '../handlers/selection.ts';
 import type { Resource } from '../resource.ts';
 import { expired, timeout } from '../status.ts';
@@ -40,6 +41,7 @@ export async function readList(
   try {
     if (options.fields.name !== undefined && scope !== undefined && !token && rv === store.rv) {
       const one = store.get({ resource: resource.storage, namespace: scope, name: options.fields.name });
+      if (one) await prepare(resource, [one]);
       if (one && selects(resource, options, one)) items.push(one);
       more = false;
     }
@@ -52,6 +54,7 @@ export async function readList(
         atRv: rv,
       });
       more = page.more;
+      await prepare(resource, page.items);
       for (const stored of page.items) {
         after = { namespace: stored.key.namespace, name: stored.key.name };
         if (selects(resource, options, stored)) items.push(stored);

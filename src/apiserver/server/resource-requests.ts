@@ -49,7 +49,7 @@ export async function serveResource(
     case 'get': {
       const version = exchange.query.get('resourceVersion');
       if (version) await waitFor(cluster, parseVersion(version));
-      return sendObject(call, 200, cluster.operations.get(resource, route.namespace, route.name));
+      return sendObject(call, 200, await cluster.operations.read(resource, route.namespace, route.name));
     }
     case 'list':
       return serveList(call);

@@ -58,7 +58,7 @@ async function servePart(call: Call): Promise<void> {
   const { namespace, name, subresource } = route;
   switch (route.verb) {
     case 'get':
-      return sendObject(call, 200, operations.get(resource, namespace, name));
+      return sendObject(call, 200, await operations.read(resource, namespace, name));
     case 'update': {
       const { object, options } = await readWrite(call);
       const written = await operations.update(resource, namespace, name, object, { ...options, subresource });
@@ -78,7 +78,7 @@ async function serveScale(call: Call, known: Subresource): Promise<void> {
   const { cluster, route, resource } = call;
   const { namespace, name } = route;
   if (route.verb === 'get') {
-    return sendScale(call, readScale(cluster.operations, resource, namespace, name));
+    return sendScale(call, await readScale(cluster.operations, resource, namespace, name));
   }
   const { revise, options } = route.verb === 'patch' ? await patchedScale(call) : await sentScale(call, known);
   const scale = await writeScale(cluster.operations, resource, namespace, name, revise, options);

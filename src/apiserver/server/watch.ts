@@ -8,8 +8,9 @@ import { every } from '../../clock.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, type Table, tableOf } from '../codec/shapes.ts';
+import { inOrder } from '../handlers/conversion.ts';
 import { scopeOf, seenChange } from '../handlers/selection.ts';
-import { servedApiVersion, servedAsStored, viewed } from '../handlers/stored-form.ts';
+import { sendsAsStored, servedApiVersion, viewed } from '../handlers/stored-form.ts';
 import type { Resource } from '../resource.ts';
 import { type ApiError, expired, type Status } from '../status.ts';
 import { type ChangeEvent, CompactedError, type EndWatch, type Stored } from '../store/store.ts';
@@ -64,10 +65,11 @@ export async function serveWatch(
   } else if (options.sendInitialEvents === false && options.resourceVersion === undefined) afterRv = store.rv;
   stream.open();
 
-  const deliver = (event: ChangeEvent) => {
+  const show = (event: ChangeEvent) => {
     const seen = seenChange(resource, options, event);
     if (seen) stream.send(seen.type, seen.stored, seen.rv);
   };
+  const deliver = inOrder(resource, show, (error) => stream.fail(error));
   let stop: EndWatch;
   try {
     const request = { resource: resource.storage, namespace: scope, name: options.fields.name, afterRv };
@@ -106,7 +108,7 @@ class WatchStream {
   readonly #exchange: Exchange;
   readonly #resource: Resource;
   readonly #form: WatchForm;
-  readonly #plain: boolean;
+  readonly #plain: (stored: Stored) => boolean;
   readonly #listeners: (() => void)[] = [];
   readonly #frame: EncodeEvent | undefined;
   #columnsSent = false;
@@ -119,7 +121,7 @@ class WatchStream {
     this.#resource = resource;
     this.#form = form;
     this.#frame = frame;
-    this.#plain = form.accepted.shape === 'object' && !frame && servedAsStored(resource);
+    this.#plain = form.accepted.shape === 'object' && !frame ? sendsAsStored(resource) : () => false;
     exchange.response.on('close', () => this.#finish());
     exchange.response.on('error', () => this.#finish());
   }
@@ -138,7 +140,7 @@ class WatchStream {
 
   send(type: string, stored: Stored, rv?: number): void {
     if (this.ended) return;
-    if (this.#plain && rv === undefined) return this.#write(plainLine(type, stored));
+    if (rv === undefined && this.#plain(stored)) return this.#write(plainLine(type, stored));
     const object = viewed(this.#resource, stored);
     const shown =
       rv === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion: String(rv) } };

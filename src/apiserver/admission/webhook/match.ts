@@ -1,0 +1,109 @@
+/** Which webhooks a request concerns, and in which version of the kind each wants to see it. */
+import { matchesLabels } from '../../../api/label-selector.ts';
+import type { KubeObject } from '../../../api/object.ts';
+import type { Registry } from '../../kinds/registry.ts';
+import type { Resource } from '../../resource.ts';
+import { forbidden, notFound } from '../../status.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import type { Hook } from './hook.ts';
+import { kindOf, namespaceOf, requestOf } from './review.ts';
+import { covers, type RuleSubject } from './rules.ts';
+
+/** A webhook to be called, and the form of the resource its rule names. */
+export interface Invocation {
+  hook: Hook;
+  resource: Resource;
+  kind: { group: string; version: string; kind: string };
+}
+
+/** Objects of a request in the version of some resource; `undefined` where there is none (object of a DELETE). */
+export interface Forms {
+  object(resource: Resource): Promise<KubeObject | undefined>;
+  old(resource: Resource): Promise<KubeObject | undefined>;
+}
+
+/** Throws ApiError where it cannot be told, as the real server refuses then. */
+export async function invocationOf(
+  hook: Hook,
+  attributes: AdmissionAttributes,
+  registry: Registry,
+  forms: Forms,
+): Promise<Invocation | undefined> {
+  // A namespace that is not there fails the request only if a rule covers it.
+  let missing: Error | undefined;
+  try {
+    if (!inNamespaces(hook, attributes)) return undefined;
+  } catch (error) {
+    missing = error as Error;
+  }
+  if (!selectsObject(hook, attributes)) return undefined;
+  const invocation = coveredBy(hook, attributes, registry);
+  if (!invocation) return undefined;
+  if (missing) throw missing;
+  if (!hook.conditions) return invocation;
+  const variables = {
+    object: await forms.object(invocation.resource),
+    oldObject: await forms.old(invocation.resource),
+    request: requestOf(attributes, invocation),
+  };
+  try {
+    return hook.conditions.hold(variables) ? invocation : undefined;
+  } catch (error) {
+    const { group, plural } = attributes.resource;
+    throw forbidden({ group, resource: plural, name: attributes.name }, (error as Error).message);
+  }
+}
+
+function inNamespaces({ namespaceSelector }: Hook, attributes: AdmissionAttributes): boolean {
+  if (namespaceSelector.length === 0) return true;
+  const name = namespaceOf(attributes);
+  // What lives in no namespace is never exempt.
+  if (name === '' && attributes.resource.storage !== '/namespaces') return true;
+  return matchesLabels(namespaceSelector, namespaceLabels(attributes, name));
+}
+
+function namespaceLabels(attributes: AdmissionAttributes, name: string): Record<string, string> | undefined {
+  const { resource, subresource, object, store } = attributes;
+  // A namespace being written is judged by what it will be.
+  if (resource.storage === '/namespaces' && subresource === '' && object) return object.metadata.labels;
+  const found = store.get({ resource: '/namespaces', namespace: '', name });
+  if (!found) throw notFound({ group: '', resource: 'namespaces', name });
+  return found.object().metadata.labels;
+}
+
+/** Either the new object or the old one: taking the label away is a change to be seen, too. */
+function selectsObject({ objectSelector }: Hook, { object, old }: AdmissionAttributes): boolean {
+  if (objectSelector.length === 0) return true;
+  const selects = (one: KubeObject | undefined) =>
+    one !== undefined && matchesLabels(objectSelector, one.metadata?.labels);
+  return selects(object) || selects(old);
+}
+
+function coveredBy(hook: Hook, attributes: AdmissionAttributes, registry: Registry): Invocation | undefined {
+  const { resource } = attributes;
+  const own = subjectOf(attributes, resource);
+  if (hook.rules.some((rule) => covers(rule, own))) return { hook, resource, kind: kindOf(attributes) };
+  if (!hook.matchesEquivalent) return undefined;
+  const others = registry.sharing(resource.storage).filter((other) => other !== resource);
+  for (const rule of hook.rules) {
+    for (const other of others) {
+      if (covers(rule, subjectOf(attributes, other))) return { hook, resource: other, kind: kindIn(other, attributes) };
+    }
+  }
+  return undefined;
+}
+
+function kindIn(resource: Resource, { kind }: AdmissionAttributes): Invocation['kind'] {
+  return kind ?? { group: resource.group, version: resource.version, kind: resource.kind };
+}
+
+function subjectOf(attributes: AdmissionAttributes, resource: Resource): RuleSubject {
+  return {
+    operation: attributes.operation,
+    group: resource.group,
+    version: resource.version,
+    plural: resource.plural,
+    subresource: attributes.subresource,
+    namespaced: attributes.namespace !== '',
+  };
+}
