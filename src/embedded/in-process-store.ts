@@ -42,7 +42,10 @@ import {
   type WatchOptions,
   type WriteOptions,
 } from '../kube/index.ts';
+import { Turns } from './turns.ts';
 
+/** Of the whole process: there is one event loop. */
+const turns = new Turns();
 const BOOKMARK_EVERY_MS = 60_000;
 /** Changes waiting for one slow consumer before it is told to list again. */
 const BACKLOG_LIMIT = 10_000;
@@ -196,6 +199,7 @@ export class InProcessStore implements ObjectStore {
   }
 
   async #on<R>(ref: ResourceRef, work: (cluster: Cluster, resource: Resource) => R | Promise<R>): Promise<R> {
+    await turns.take();
     const cluster = await this.#options.cluster();
     cluster.active++;
     try {
