@@ -117,6 +117,41 @@ describe('a tenant', () => {
   });
 });
 
+describe('a pod on a simulated node', () => {
+  const pods = '/api/v1/namespaces/default/pods';
+  const phase = async (name: string) => (await http.get(`${pods}/${name}`)).json.status?.phase;
+
+  it('has the generation of its spec: neither placing it nor its end by grace is missed or counted twice', async () => {
+    const spec = { containers: [{ name: 'a', image: 'b' }] };
+    await http.post(pods, { metadata: { name: 'counted', generation: 100 }, spec });
+    await until('it runs', async () => (await phase('counted')) === 'Running');
+    expect((await http.get(`${pods}/counted`)).json.metadata.generation).toBe(1);
+    const { json } = await http.delete(`${pods}/counted?gracePeriodSeconds=60`);
+    expect(json.metadata).toMatchObject({ generation: 2, deletionGracePeriodSeconds: 60 });
+    await until('it is gone', async () => (await http.get(`${pods}/counted`)).status === 404);
+  });
+
+  it('fails where it was put without asking and its port is taken', async () => {
+    const [node] = (await http.get('/api/v1/nodes')).json.items;
+    const ports = [{ containerPort: 80, hostPort: 21017 }];
+    const spec = { nodeName: node.metadata.name, containers: [{ name: 'a', image: 'b', ports }] };
+    await http.post(pods, { metadata: { name: 'first' }, spec });
+    await until('the first runs', async () => (await phase('first')) === 'Running');
+    await http.post(pods, { metadata: { name: 'second' }, spec });
+    await until('the second fails', async () => (await phase('second')) === 'Failed');
+    expect((await http.get(`${pods}/second`)).json.status).toMatchObject({
+      reason: 'NodePorts',
+      message:
+        "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+    });
+    expect(await phase('first')).toBe('Running');
+    const greedy = { ...spec, containers: [{ name: 'a', image: 'b', resources: { requests: { cpu: '100' } } }] };
+    await http.post(pods, { metadata: { name: 'greedy' }, spec: greedy });
+    await until('the greedy one fails', async () => (await phase('greedy')) === 'Failed');
+    expect((await http.get(`${pods}/greedy`)).json.status.reason).toBe('OutOfcpu');
+  });
+});
+
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   await vi.waitFor(async () => expect(await holds(), what).toBe(true), { timeout: 10_000, interval: 50 });
 }
