@@ -3,6 +3,7 @@ import type { AdmissionPlugin } from './admission.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { defaultTolerationSeconds, priority, runtimeClass, taintNodesByCondition } from './pod-defaults.ts';
+import { podSecurity } from './pod-security/pod-security.ts';
 import { resourceQuota } from './resource-quota.ts';
 import { serviceAccount } from './service-account.ts';
 import { DEFAULT_RANGE, type ServiceRange, serviceIPs } from './service-ips.ts';
@@ -17,6 +18,7 @@ export function builtinPlugins(range: ServiceRange = DEFAULT_RANGE): AdmissionPl
     taintNodesByCondition,
     limitRanger,
     serviceAccount,
+    podSecurity,
     priority,
     defaultTolerationSeconds,
     defaultStorageClass,
