@@ -2,7 +2,7 @@
  * `make bench`: our API server beside kube-apiserver + etcd, in one run on one machine. Prints a table and writes
  * bench/results/<date>.json. What is measured and how: docs/benchmarks.md.
  *
- *   npx tsx bench/main.ts [--quick] [--strict] [--tenants <count>] [--only start|writes|list|watch|large|tenants|virtual|kwok|store]…
+ *   npx tsx bench/main.ts [--quick] [--strict] [--tenants <count>] [--only start|writes|list|watch|large|tenants|virtual|workspaces|kwok|store]…
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,10 +23,13 @@ import { measureStore } from './store.ts';
 import { atMost, isMet, printTable, type Row, ratioAtMost, toJson } from './table.ts';
 import { measureTenants } from './tenants.ts';
 import { measureVirtualClusters } from './virtual-clusters.ts';
+import { measureWorkspaces } from './workspaces.ts';
 import { measureWrites } from './writes.ts';
 
-const NAMES = ['start', 'writes', 'list', 'watch', 'large', 'tenants', 'virtual', 'kwok', 'store'];
+const NAMES = ['start', 'writes', 'list', 'watch', 'large', 'tenants', 'virtual', 'workspaces', 'kwok', 'store'];
 const FULL: Effort = { rounds: 3, ms: 4000, objects: 10_000, tenants: 1000 };
+/** Of a class. */
+const STUDENTS = 200;
 const QUICK: Effort = { rounds: 1, ms: 1500, objects: 2000, tenants: 100 };
 
 const flags = process.argv.slice(2);
@@ -93,6 +96,7 @@ try {
   await part('large', () => measureLargeObjects(made('large')));
   await part('tenants', () => measureTenants(made('tenants'), effort.tenants));
   await part('virtual', () => measureVirtualClusters(made('virtual'), effort.tenants));
+  await part('workspaces', () => measureWorkspaces(made('workspaces'), STUDENTS));
   if (wanted('kwok') && whyNoKwok()) say(`kwok is not available: ${whyNoKwok()}`);
   await part('kwok', () => measureSimulators(made('kwok'), effort.tenants, effort.tenants * 2));
   await part('store', () => measureStore(made('store'), effort.tenants));

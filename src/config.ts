@@ -11,6 +11,8 @@ export interface Config {
   port: number;
   /** Port of the pages of workspaces, at the same address. */
   webPort: number;
+  /** Addresses and networks (`10.0.0.0/8`) of proxies whose word on how a request came to them is taken. */
+  trustedProxies: string[];
   logLevel: LogLevel;
   /** `full`: an acknowledged write also survives a power cut; slower. */
   durability: 'normal' | 'full';
@@ -31,6 +33,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}):
     port: flags.port ?? port(env.ROOKERY_PORT),
     webPort:
       flags.webPort ?? (env.ROOKERY_WEB_PORT ? parsePort(env.ROOKERY_WEB_PORT, 'ROOKERY_WEB_PORT') : DEFAULT_WEB_PORT),
+    trustedProxies: flags.trustedProxies ?? list(env.ROOKERY_TRUSTED_PROXIES),
     logLevel: flags.logLevel ?? oneOf('ROOKERY_LOG_LEVEL', LOG_LEVELS, env.ROOKERY_LOG_LEVEL, 'warn'),
     durability: flags.durability ?? oneOf('ROOKERY_DURABILITY', DURABILITIES, env.ROOKERY_DURABILITY, 'normal'),
   };
@@ -47,6 +50,10 @@ export function parsePort(text: string, where: string): number {
 
 function port(text: string | undefined): number {
   return text === undefined ? DEFAULT_PORT : parsePort(text, 'ROOKERY_PORT');
+}
+
+function list(text = ''): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
 }
 
 function oneOf<T extends string>(name: string, allowed: readonly T[], value: string | undefined, fallback: T): T {

@@ -40,7 +40,7 @@ export class Guide {
   constructor(parts: GuideParts) {
     this.#parts = parts;
     parts.check.onclick = () => void this.#check();
-    parts.next.onclick = () => void this.#go(this.#following());
+    parts.next.onclick = () => void this.#go(this.#following()?.id);
     parts.content.onclick = ({ target }) => {
       const code = (target as HTMLElement).closest('pre')?.textContent;
       if (code && !getSelection()?.toString()) parts.type(code);
@@ -68,11 +68,12 @@ export class Guide {
   }
 
   #showSteps(view: View): void {
-    const buttons = view.steps.map(({ id, title, isPassed }) => {
+    const buttons = view.steps.map(({ id, title, isPassed, locked }) => {
       const button = document.createElement('button');
       button.type = 'button';
       button.textContent = title;
-      button.disabled = view.role !== 'student';
+      button.disabled = view.role !== 'student' || locked !== undefined;
+      if (locked) button.title = locked;
       if (isPassed) button.className = 'passed';
       if (id === view.currentStep) button.setAttribute('aria-current', 'step');
       button.onclick = () => void this.#go(id);
@@ -96,13 +97,14 @@ export class Guide {
     });
     this.#parts.checks.querySelector('ul')?.replaceChildren(...items);
     this.#parts.check.hidden = role !== 'student';
-    const isPassed = checks.length > 0 && checks.every(({ passed }) => passed);
-    this.#parts.next.hidden = !isPassed || role !== 'student' || this.#following() === undefined;
+    const isPassed = checks.every(({ passed }) => passed);
+    const following = this.#following();
+    this.#parts.next.hidden = !isPassed || role !== 'student' || !following || following.locked !== undefined;
   }
 
-  #following(): string | undefined {
+  #following(): View['steps'][number] | undefined {
     const steps = this.#view?.steps ?? [];
-    return steps[steps.findIndex(({ id }) => id === this.#view?.currentStep) + 1]?.id;
+    return steps[steps.findIndex(({ id }) => id === this.#view?.currentStep) + 1];
   }
 
   async #go(step: string | undefined): Promise<void> {

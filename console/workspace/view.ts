@@ -9,7 +9,7 @@ export interface View {
   expiresAt?: string;
   currentStep?: string;
   requestedStep?: string;
-  steps: { id: string; title: string; isPassed: boolean }[];
+  steps: { id: string; title: string; group?: string; isPassed: boolean; locked?: string }[];
   content: string;
   hints?: string;
   checks: { name: string; passed?: boolean; message?: string }[];

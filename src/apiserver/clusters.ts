@@ -11,6 +11,7 @@ import { RookeryError } from '../errors.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { ClusterCredentials } from './credentials.ts';
+import { LastCalls } from './last-calls.ts';
 import type { Loop } from './loops/loop.ts';
 import { type CloneFile, restoreInto } from './store/snapshot.ts';
 import { openStore } from './store/sqlite-store.ts';
@@ -39,6 +40,8 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
 }
 
 export class Clusters {
+  /** Whoever serves requests writes down who asked. */
+  readonly lastCalls = new LastCalls();
   readonly #options: ClustersOptions;
   readonly #awake = new Map<string, Cluster>();
   /** On their way out; whoever wants one of them waits. */
@@ -221,6 +224,7 @@ export class Clusters {
   async #remove(name: string): Promise<boolean> {
     const awake = this.#awake.get(name);
     for (const listener of this.#listeners) listener(name);
+    this.lastCalls.forget(name);
     if (awake) {
       this.#awake.delete(name);
       await awake.close({ discard: true });

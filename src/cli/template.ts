@@ -64,10 +64,10 @@ export async function syncTemplate(options: GlobalOptions & { name?: string }, f
   }
 }
 
-/** An operator's defaults stay as they are; the steps are the workshop's. */
+/** An operator's defaults stay as they are; the steps and their order are the workshop's. */
 export async function sync(store: ObjectStore, artifact: Artifact, name = artifact.name): Promise<KubeObject> {
   const known = await store.get(workspaceTemplates, { name }).catch(ignoreNotFound);
   if (!known) return await store.create(workspaceTemplates, templateOf(artifact, name), { fieldManager: 'rookery' });
-  const body = { spec: { steps: templateSteps(artifact) } };
+  const body = { spec: { navigation: artifact.navigation, steps: templateSteps(artifact) } };
   return await store.patch(workspaceTemplates, { name }, { type: 'merge', body });
 }

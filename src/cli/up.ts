@@ -71,7 +71,13 @@ async function serve(
     ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
     : jsonLogger({ level: config.logLevel });
   const terminals: ControlPlaneOptions['terminals'] = async (parts) =>
-    (await import('../http/index.ts')).serveWorkspaces({ ...parts, address: config.host, port: config.webPort, log });
+    (await import('../http/index.ts')).serveWorkspaces({
+      ...parts,
+      address: config.host,
+      port: config.webPort,
+      trustedProxies: config.trustedProxies,
+      log,
+    });
   const plane = await ControlPlane.start({ config, log, metrics: createMetrics(), terminals });
   try {
     await refreshKubeconfigs(plane, home);

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../api/object.ts';
 import { workspaceInstances } from '../api/resources.ts';
 import { rfc3339 } from '../clock.ts';
+import { FORCE_ANNOTATION } from '../controllers/workspace/navigation.ts';
 import { RookeryError } from '../errors.ts';
 import {
   getCondition,
@@ -24,23 +25,34 @@ interface ChangeOptions extends GlobalOptions {
   timeout: string;
 }
 
-export function goToStep(options: ChangeOptions, name: string, step: string): Promise<void> {
-  return change(options, name, { currentStep: step }, ({ status }) => status?.currentStep === step, `is at ${step}`);
+export function goToStep(options: ChangeOptions & { force?: boolean }, name: string, step: string): Promise<void> {
+  const body = {
+    spec: { currentStep: step },
+    ...(options.force ? { metadata: { annotations: { [FORCE_ANNOTATION]: step } } } : {}),
+  };
+  return change(options, name, body, ({ status }) => status?.currentStep === step, `is at ${step}`);
 }
 
 export function extend(options: ChangeOptions & { ttl: string }, name: string): Promise<void> {
   const overrides = { lifecycle: { ttl: options.ttl } };
   const isDone = ({ metadata, status }: KubeObject) => status?.observedGeneration === metadata.generation;
-  return change(options, name, { overrides }, isDone, `lives for ${options.ttl} from its start`);
+  return change(options, name, { spec: { overrides } }, isDone, `lives for ${options.ttl} from its start`);
 }
 
 export function suspend(options: ChangeOptions, name: string): Promise<void> {
-  return change(options, name, { suspend: true }, ({ status }) => status?.phase === 'Suspended', 'is suspended');
+  return change(
+    options,
+    name,
+    { spec: { suspend: true } },
+    ({ status }) => status?.phase === 'Suspended',
+    'is suspended',
+  );
 }
 
 /** Also one that is suspended because nobody used it: this is use. */
 export function resume(options: ChangeOptions, name: string): Promise<void> {
-  return change(options, name, { suspend: null }, ({ status }) => status?.phase === 'Running', 'is running', touch);
+  const body = { spec: { suspend: null } };
+  return change(options, name, body, ({ status }) => status?.phase === 'Running', 'is running', touch);
 }
 
 export async function touch(store: ObjectStore, key: ObjectKey): Promise<void> {
@@ -66,7 +78,7 @@ export async function deleteWorkspaces(options: ChangeOptions, names: string[]):
 async function change(
   options: ChangeOptions,
   name: string,
-  spec: object,
+  body: Record<string, unknown>,
   isDone: (instance: KubeObject) => boolean,
   text: string,
   before?: (store: ObjectStore, key: ObjectKey) => Promise<void>,
@@ -77,7 +89,7 @@ async function change(
     const found = await findWorkspace(store, name, options.namespace);
     const key = keyOf(found);
     await before?.(store, key);
-    let instance = await store.patch(workspaceInstances, key, { type: 'merge', body: { spec } });
+    let instance = await store.patch(workspaceInstances, key, { type: 'merge', body });
     if (options.wait) {
       const wanted = (seen: KubeObject | undefined) => {
         if (!seen) throw new RookeryError('workspace.missing', `workspace ${name} is gone`, { class: 'user' });

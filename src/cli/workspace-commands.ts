@@ -25,6 +25,7 @@ function addWorkspaces(workspace: Command): void {
     .option('--owner <person>', 'whom it belongs to (default: its name)')
     .option('--students <file>', 'CSV with one student per line: a workspace for each')
     .option('--step <id>', 'the step it begins with (default: the first)')
+    .option('--force', 'begin with it even if the order of the steps forbids it')
     .option('--ttl <duration>', 'how long it lives, such as 2h')
     .addHelpText(
       'after',
@@ -62,9 +63,17 @@ function addWorkspaces(workspace: Command): void {
     .action(async (name: string, _options, command: Command) =>
       (await import('./workspace-check.ts')).checkWorkspace(command.optsWithGlobals(), name),
     );
+  named('logs', 'what controllers told about it and its cluster, and what happened to its shells')
+    .argument('<name>')
+    .option('-f, --follow', 'go on as more comes, until Ctrl-C')
+    .addHelpText('after', examples('rookery workspace logs ada', 'rookery workspace logs ada -f'))
+    .action(async (name: string, _options, command: Command) =>
+      (await import('./workspace-logs.ts')).workspaceLogs(command.optsWithGlobals(), name),
+    );
   patient(named('step', 'go to a step'))
     .argument('<name>')
     .argument('<step>')
+    .option('--force', 'also to one that is not open yet')
     .action(async (name: string, step: string, _options, command: Command) =>
       (await import('./workspace-change.ts')).goToStep(command.optsWithGlobals(), name, step),
     );

@@ -1,6 +1,7 @@
 /** `rookery workspace create`: one workspace, or one for each student of a class. */
 import type { KubeObject } from '../api/object.ts';
 import { workspaceInstances, workspaceTemplates } from '../api/resources.ts';
+import { FORCE_ANNOTATION } from '../controllers/workspace/navigation.ts';
 import { ensureNamespace } from '../controllers/workspace/own-namespace.ts';
 import { RookeryError } from '../errors.ts';
 import { apiVersionOf, getCondition, isAlreadyExists, isNotFound, type ObjectStore, waitFor } from '../kube/index.ts';
@@ -16,6 +17,7 @@ interface CreateOptions extends GlobalOptions {
   namespace?: string;
   students?: string;
   step?: string;
+  force?: boolean;
   ttl?: string;
   wait: boolean;
   timeout: string;
@@ -81,10 +83,11 @@ async function wantedOnes(options: CreateOptions, name: string | undefined): Pro
 
 async function request(store: ObjectStore, options: CreateOptions, { name, namespace, owner }: Wanted) {
   await ensureNamespace(store, namespace, options.namespace ? undefined : name);
+  const annotations = options.step && options.force ? { annotations: { [FORCE_ANNOTATION]: options.step } } : {};
   const instance: KubeObject = {
     apiVersion: apiVersionOf(workspaceInstances),
     kind: workspaceInstances.kind,
-    metadata: { name, namespace },
+    metadata: { name, namespace, ...annotations },
     spec: {
       templateRef: { name: options.template },
       owner,

@@ -11,6 +11,7 @@ import type { Provisioner } from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { cloneFiles } from '../tools/clone-file.ts';
 import { type Processes, systemProcesses } from '../tools/processes.ts';
 import { writePrivate } from '../vault/files.ts';
 import type { Workload } from '../workloads/workload.ts';
@@ -68,16 +69,17 @@ export class ControlPlane {
   }
 
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
-    const server = await EmbeddedServer.start({ ...options, hasRoot: true });
-    const { home } = server;
     const { clock = systemClock, processes = systemProcesses() } = options;
+    const server = await EmbeddedServer.start({ ...options, hasRoot: true, cloneFile: cloneFiles(processes) });
+    const { home } = server;
     let terminals: Terminals | undefined;
     try {
       await installCrds(await server.clusters.ensure(ROOT));
       const store = new InProcessStore({ cluster: () => server.cluster(ROOT), identity: LOOPBACK });
       const tenants = new TenantHost(server);
       const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });
-      const host = new WorkspaceHost({ home, clock, processes, open });
+      const lastCallAt = (tenant: string, user?: string) => server.clusters.lastCalls.at(tenant, user);
+      const host = new WorkspaceHost({ home, clock, processes, open, lastCallAt });
       terminals = await options.terminals?.({ store, host, home });
       const plane = new ControlPlane({ server, store, host, open, terminals }, options);
       await writePrivate(home.kubeconfig, await server.kubeconfig(ROOT));

@@ -33,6 +33,8 @@ export interface EmbeddedServerOptions {
   random?: Random;
   log?: Logger;
   metrics?: Metrics;
+  /** Copies a file without copying its blocks, for snapshots. */
+  cloneFile?: ConstructorParameters<typeof Clusters>[0]['cloneFile'];
 }
 
 export class EmbeddedServer {
@@ -81,6 +83,7 @@ export class EmbeddedServer {
       synchronous: config.durability,
       sealer: (meta, owner) => storeSealer(keyring, meta, owner, random),
       endpoint: () => ({ address, port }),
+      cloneFile: options.cloneFile,
       loops: [simulation],
       admission: [clusterApiAdmission, workspaceAdmission],
       gate: (name) => {

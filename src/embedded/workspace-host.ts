@@ -1,10 +1,13 @@
 /** What workspaces on this machine are made with: its shells, its ways to make clusters, and where their terminals are served. */
 import { homedir } from 'node:os';
+import type { KubeObject } from '../api/object.ts';
 import type { Clock } from '../clock.ts';
 import type { WorkspaceParts } from '../controllers/workspace/index.ts';
+import { sharedKey, sharedUser } from '../controllers/workspace/shared-cluster.ts';
 import { RookeryError } from '../errors.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
+import { tenantName } from '../provisioners/virtual/tenants.ts';
 import type { Processes } from '../tools/processes.ts';
 import { DockerWorkload } from '../workloads/docker/docker-workload.ts';
 import { ProcessWorkload } from '../workloads/process/process-workload.ts';
@@ -23,6 +26,8 @@ export interface WorkspaceHostOptions {
   processes: Processes;
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
   open(way: ClusterWay): Promise<Provisioner<any>>;
+  /** When one of its users, or anybody, last asked a tenant of this process something; undefined since it started. */
+  lastCallAt(tenant: string, user?: string): number | undefined;
 }
 
 /** Real clusters first. A simulated one is taken only where nobody asked for a real one and none can be had. */
@@ -33,13 +38,16 @@ export class WorkspaceHost {
   readonly #options: WorkspaceHostOptions;
   readonly #process: Workload;
   readonly #docker: Workload;
+  readonly #startedAt: number;
   #chosen: { way: Promise<ClusterWay>; at: number } | undefined;
 
   constructor(options: WorkspaceHostOptions) {
     this.#options = options;
     const { home, processes, clock } = options;
+    this.#startedAt = clock.now();
     this.#process = new ProcessWorkload({
       processes,
+      clock,
       folder: home.workspaces('process'),
       // Of whoever runs this: keys, credentials of clouds and clusters, sockets of agents.
       hidden: [home.path, '/root', homedir(), '/run/user'].filter((folder) => folder !== '/'),
@@ -58,11 +66,23 @@ export class WorkspaceHost {
   parts(terminals: Terminals | undefined): WorkspaceParts {
     return {
       chooseWay: (wanted) => this.#chooseWay(wanted),
+      open: (way) => this.#options.open(way),
+      lastCallAt: (way, instance, isShared) => this.#lastCallAt(way, instance, isShared),
       workloads: this.workloads,
       chooseWorkload: (way) => this.#chooseWorkload(way),
       terminalUrl: (namespace, name) => terminals?.urlOf(namespace, name),
       endTerminal: (id) => terminals?.end(id),
     };
+  }
+
+  /** Only tenants are asked through this process. Who asked before it started is not known: nobody is taken for idle because of that. */
+  #lastCallAt(way: ClusterWay, instance: KubeObject, isShared: boolean): number | undefined {
+    if (way.fidelity !== 'simulated') return undefined;
+    const { namespace, name } = isShared
+      ? sharedKey(instance)
+      : (instance.metadata as { namespace: string; name: string });
+    const at = this.#options.lastCallAt(tenantName(namespace, name), isShared ? sharedUser(instance) : undefined);
+    return at ?? this.#startedAt;
   }
 
   /** Beside containers, a container: it reaches them. Otherwise a shell here, which reaches what is served here and needs no image. */

@@ -6,6 +6,7 @@ import type { Terminals, WorkspaceHost } from '../embedded/workspace-host.ts';
 import type { ObjectStore } from '../kube/index.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { TerminalSessions } from './terminal/terminal-sessions.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
 import { WorkspaceAccess } from './workspace-access.ts';
 import { WorkspaceLinks } from './workspace-links.ts';
 import { WorkspaceServer } from './workspace-server.ts';
@@ -16,6 +17,8 @@ export interface ServeWorkspacesOptions {
   home: Home;
   address: string;
   port: number;
+  /** Default none. */
+  trustedProxies?: readonly string[];
   log: Logger;
   clock?: Clock;
   random?: Random;
@@ -29,7 +32,8 @@ export async function serveWorkspaces(options: ServeWorkspacesOptions): Promise<
   const beside = new URL('./page/', import.meta.url);
   // Run from source, the page is where the build put it.
   const assets = existsSync(beside) ? beside : new URL('../../dist/http/page/', import.meta.url);
-  const parts = { links, access, sessions, assets, host: address, clock, log };
+  const proxies = new TrustedProxies(options.trustedProxies ?? []);
+  const parts = { links, access, sessions, assets, proxies, host: address, clock, log };
   const server = await WorkspaceServer.start({ ...parts, port }).catch((error: NodeJS.ErrnoException) => {
     // The page is not worth a control plane that does not start: any free port does.
     if (error.code !== 'EADDRINUSE') throw error;

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../api/object.ts';
 import { workspaceInstances, workspaceTemplates } from '../api/resources.ts';
 import { type Clock, rfc3339 } from '../clock.ts';
+import { completedSteps, whyLocked } from '../controllers/workspace/navigation.ts';
 import { RookeryError } from '../errors.ts';
 import { getCondition, ignoreNotFound, isConflict, type ObjectStore, PatchHelper } from '../kube/index.ts';
 import { type CheckResult, runChecks, type StepCheck } from '../workloads/checks.ts';
@@ -24,7 +25,8 @@ export interface WorkspaceView {
   expiresAt?: string;
   currentStep?: string;
   requestedStep?: string;
-  steps: { id: string; title: string; group?: string; isPassed: boolean }[];
+  /** `locked`: the rule that keeps them out of it. */
+  steps: { id: string; title: string; group?: string; isPassed: boolean; locked?: string }[];
   content: string;
   hints?: string;
   checks: { name: string; passed?: boolean; message?: string }[];
@@ -64,7 +66,7 @@ export class WorkspaceAccess {
   async view(key: WorkspaceKey): Promise<WorkspaceView> {
     const { instance, template, step, steps } = await this.#find(key);
     const results: CheckResult[] = instance.status?.checks ?? [];
-    const history: HistoryEntry[] = instance.status?.stepHistory ?? [];
+    const done = completedSteps(instance);
     return {
       name: key.name,
       title: template?.metadata.name ?? instance.spec?.templateRef?.name,
@@ -74,12 +76,10 @@ export class WorkspaceAccess {
       expiresAt: instance.status?.expiresAt,
       currentStep: instance.status?.currentStep,
       requestedStep: instance.spec?.currentStep,
-      steps: steps.map(({ id, title, group }) => ({
-        id,
-        title,
-        ...(group ? { group } : {}),
-        isPassed: history.some((entry) => entry.step === id && entry.result === 'Passed'),
-      })),
+      steps: steps.map(({ id, title, group }) => {
+        const locked = template && whyLocked(template, instance, id);
+        return { id, title, ...(group ? { group } : {}), isPassed: done.includes(id), ...(locked ? { locked } : {}) };
+      }),
       content: step?.content ?? '',
       ...(step?.hints ? { hints: step.hints } : {}),
       checks: (step?.checks ?? []).map(({ name }) => ({ name, ...results.find((result) => result.name === name) })),
@@ -87,10 +87,12 @@ export class WorkspaceAccess {
   }
 
   async goTo(key: WorkspaceKey, step: string): Promise<void> {
-    const { steps } = await this.#find(key);
+    const { instance, template, steps } = await this.#find(key);
     if (!steps.some(({ id }) => id === step)) {
       throw new RookeryError('workspace.step', `there is no step ${JSON.stringify(step)}`, { class: 'user' });
     }
+    const rule = template && whyLocked(template, instance, step);
+    if (rule) throw new RookeryError('workspace.locked', `step ${step} is not open: ${rule}`, { class: 'user' });
     const body = { spec: { currentStep: step } };
     const { namespace, name } = key;
     await this.#store.patch(workspaceInstances, { namespace, name }, { type: 'merge', body });
@@ -129,13 +131,24 @@ export class WorkspaceAccess {
     const history: HistoryEntry[] = draft.status?.stepHistory ?? [];
     const stepHistory = history.map((entry, index) => (index === history.length - 1 ? { ...entry, result } : entry));
     const checks = results.map((each) => ({ ...each, checkedAt }));
-    draft.status = { ...draft.status, checks, stepHistory, lastActivityAt: checkedAt };
+    const done = new Set(completedSteps(instance));
+    // What was done once stays done, whatever becomes of it.
+    if (step && result === 'Passed') done.add(step);
+    const completed = done.size > 0 ? { completedSteps: [...done] } : {};
+    draft.status = { ...draft.status, checks, stepHistory, ...completed, lastActivityAt: checkedAt };
     await helper.patch(draft);
   }
 
   /** Where its shell runs; throws while it does not run. */
   async shell(key: WorkspaceKey): Promise<{ workload: Workload; ref: WorkspaceRef }> {
     return this.#shell((await this.#find(key)).instance);
+  }
+
+  /** What its workload said, also while it does not run. */
+  async logs(key: WorkspaceKey, since?: string): Promise<string[]> {
+    const { instance } = await this.#find(key);
+    const ref = { id: instance.metadata.uid as string, name: instance.metadata.name as string };
+    return (await this.#workload(instance.status?.workload ?? '')?.logs(ref, since)) ?? [];
   }
 
   /** Somebody is there: written at most once a minute. */

@@ -11,6 +11,7 @@ import { RookeryError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { TerminalSessions } from './terminal/terminal-sessions.ts';
 import { serveTerminal } from './terminal/terminal-socket.ts';
+import type { TrustedProxies } from './trusted-proxies.ts';
 import type { WorkspaceAccess, WorkspaceKey } from './workspace-access.ts';
 import type { Pass, WorkspaceLinks } from './workspace-links.ts';
 
@@ -22,13 +23,14 @@ export interface WorkspaceServerOptions {
   assets: URL;
   host: string;
   port: number;
+  proxies: TrustedProxies;
   clock: Clock;
   log: Logger;
 }
 
 const BODY_MAX = 64 * 1024;
 const KEEP_ALIVE_MS = 60_000;
-const STATUS: Record<string, number> = { 'workspace.missing': 404, 'http.too-large': 413 };
+const STATUS: Record<string, number> = { 'workspace.missing': 404, 'workspace.locked': 403, 'http.too-large': 413 };
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -56,7 +58,7 @@ export class WorkspaceServer {
       socket.on('error', () => socket.destroy());
       const place = placeOf(request);
       const pass = place && this.#passOf(request, place);
-      if (!pass || place.rest !== 'terminal' || !isSameOrigin(request)) {
+      if (!pass || place.rest !== 'terminal' || !this.#isSameOrigin(request)) {
         socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
         return;
       }
@@ -96,7 +98,7 @@ export class WorkspaceServer {
     const url = urlOf(request);
     if (!url) return send(response, 400, 'text/plain', 'this is no address of a page\n');
     if (url.pathname === '/healthz') return send(response, 200, 'text/plain', 'ok\n');
-    if (url.pathname === '/open') return this.#open(url, response);
+    if (url.pathname === '/open') return this.#open(url, request, response);
     const asset = /^\/assets\/([a-z0-9.-]+)$/.exec(url.pathname)?.[1];
     if (asset) return await this.#asset(response, asset);
     const place = placeOf(request);
@@ -118,7 +120,11 @@ export class WorkspaceServer {
       return await this.#asset(response, 'index.html');
     }
     if (method === 'GET state') return json(response, 200, { ...(await access.view(pass)), role: pass.role });
-    if (!isSameOrigin(request)) return json(response, 403, { message: 'requests of other sites are refused' });
+    if (method === 'GET logs') {
+      const since = urlOf(request)?.searchParams.get('since') ?? undefined;
+      return json(response, 200, { lines: await access.logs(pass, since) });
+    }
+    if (!this.#isSameOrigin(request)) return json(response, 403, { message: 'requests of other sites are refused' });
     if (pass.role !== 'student') return json(response, 403, { message: 'this link is for looking only' });
     if (method === 'POST step') {
       const wanted = (await body(request)) as { step?: unknown } | null;
@@ -133,7 +139,7 @@ export class WorkspaceServer {
     return json(response, 404, { message: 'there is no such page' });
   }
 
-  #open(url: URL, response: ServerResponse): void {
+  #open(url: URL, request: IncomingMessage, response: ServerResponse): void {
     const token = url.searchParams.get('link') ?? '';
     const pass = this.#options.links.verify(token);
     if (!pass) {
@@ -142,7 +148,8 @@ export class WorkspaceServer {
     }
     const path = `/w/${pass.namespace}/${pass.name}/`;
     const age = Math.max(0, Math.floor((pass.expiresAt - this.#options.clock.now()) / 1000));
-    response.setHeader('set-cookie', `pass=${token}; Path=${path}; Max-Age=${age}; HttpOnly; SameSite=Strict`);
+    const secure = this.#options.proxies.isSecure(request) ? '; Secure' : '';
+    response.setHeader('set-cookie', `pass=${token}; Path=${path}; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`);
     // Not a redirect: a strict cookie is not sent on the way that another site began.
     const next = `<!doctype html><meta http-equiv="refresh" content="0;url=${path}"><a href="${path}">open</a>`;
     send(response, 200, 'text/html; charset=utf-8', next);
@@ -153,6 +160,13 @@ export class WorkspaceServer {
     const token = /(?:^|;\s*)pass=([^;]+)/.exec(headers.cookie ?? '')?.[1];
     const pass = token ? this.#options.links.verify(token) : undefined;
     return pass && pass.namespace === namespace && pass.name === name ? pass : undefined;
+  }
+
+  /** Browsers name the site that a request or a socket comes from; programs that name none are no danger to a cookie. */
+  #isSameOrigin(request: IncomingMessage): boolean {
+    const { origin } = request.headers;
+    if (origin === undefined) return true;
+    return URL.canParse(origin) && new URL(origin).host === this.#options.proxies.hostOf(request);
   }
 
   async #asset(response: ServerResponse, name: string): Promise<void> {
@@ -192,16 +206,6 @@ function placeOf(request: IncomingMessage): Place | undefined {
 
 function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
   return URL.canParse(url, 'http://here') ? new URL(url, 'http://here') : undefined;
-}
-
-/** Browsers name the site that a request or a socket comes from; programs that name none are no danger to a cookie. */
-function isSameOrigin({ headers }: IncomingMessage): boolean {
-  if (headers.origin === undefined) return true;
-  try {
-    return new URL(headers.origin).host === headers.host;
-  } catch {
-    return false;
-  }
 }
 
 async function body(request: IncomingMessage): Promise<unknown> {

@@ -27,7 +27,7 @@ export interface WorkloadRequest extends WorkspaceRef {
   kubeconfig?: string;
   /** Docker network of the cluster, for workloads that are containers. */
   network?: string;
-  limits?: { cpu?: string; memory?: string };
+  limits?: { cpu?: string; memory?: string; disk?: string };
   /** Registry credentials, as in `.dockerconfigjson`. */
   pullSecrets?: readonly string[];
 }
@@ -36,6 +36,7 @@ export interface WorkloadState {
   /** `refused`: only a change by a person helps. `blocked`: tried again by itself. */
   phase: 'working' | 'ready' | 'blocked' | 'refused';
   reason: string;
+  /** Also of one that is ready, where it is not all that was asked for. */
   message: string;
   next?: string;
   lookAgainMs?: number;
@@ -76,6 +77,8 @@ export interface Workload {
   inventory(signal?: AbortSignal): Promise<{ ref: WorkspaceRef; what: string }[]>;
   /** A new shell in it; the workload must be ready. */
   terminal(ref: WorkspaceRef, size: TerminalSize): Promise<Terminal>;
+  /** What happened to its shells, or what its container said: lines that begin with a time (RFC 3339, UTC), those after `since`. */
+  logs(ref: WorkspaceRef, since?: string, signal?: AbortSignal): Promise<string[]>;
   /** Runs a command in it to its end: what checks are made of. */
   run(ref: WorkspaceRef, command: string, options: { timeoutMs: number; signal?: AbortSignal }): Promise<CommandResult>;
 }

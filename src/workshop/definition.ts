@@ -49,7 +49,9 @@ export const workshopSchema = z
           idleSuspend: z.boolean('must be true or false').optional(),
         })
         .optional(),
-      resources: z.strictObject({ cpu: text(64).optional(), memory: text(64).optional() }).optional(),
+      resources: z
+        .strictObject({ cpu: text(64).optional(), memory: text(64).optional(), disk: text(64).optional() })
+        .optional(),
       infrastructure: z
         .strictObject({
           cluster: z

@@ -40,6 +40,7 @@ export function templateOf(artifact: Artifact, name = artifact.name): KubeObject
     metadata: { name },
     spec: {
       defaults: defined({ lifecycle, resources, cluster: nested, access: { webTerminal: true } }),
+      navigation: artifact.navigation,
       steps: templateSteps(artifact),
     },
   };

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Rookery } from '../harness/rookery.ts';
+import { Rookery, until } from '../harness/rookery.ts';
 
 const rookery = new Rookery({ ROOKERY_WEB_PORT: '0', DOCKER_HOST: 'unix:///nonexistent/docker.sock' });
 const run = (...args: string[]) => rookery.run(...args);
@@ -64,6 +64,41 @@ it('says why a workspace does not run', async () => {
   expect(suspended).toMatchObject({ code: 1, stdout: expect.stringContaining('suspended by spec.suspend') });
   expect((await run('workspace', 'check', 'kim')).stderr).toContain('the workspace is Suspended');
   expect(await run('workspace', 'resume', 'kim')).toMatchObject({ code: 0 });
+});
+
+it('tells what happened to a workspace, and goes on telling', async () => {
+  const { code, stdout } = await run('workspace', 'logs', 'kim');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^\S+Z workspace {2}StepBegun: step one has begun$/m);
+  expect(stdout).toMatch(/^\S+Z shell {6}step one: the home folder put in place$/m);
+  expect(stdout).toMatch(/^\S+Z workspace {2}Suspended: suspended by spec.suspend$/m);
+  const following = rookery.start('workspace', 'logs', 'kim', '--follow');
+  await until('what was before', () => following.said().includes('StepBegun'));
+  await run('workspace', 'check', 'kim');
+  await until('what comes now', () => following.said().match(/test -e ~\/file ended with 1/g)?.length === 2);
+  following.child.kill('SIGINT');
+  expect(await following.ended).toMatchObject({ code: 0, stderr: '' });
+  expect((await run('workspace', 'logs', 'nobody')).stderr).toContain('there is no workspace "nobody"');
+});
+
+it('goes to a step, not before its time unless somebody insists', async () => {
+  expect(await run('workspace', 'step', 'kim', 'nowhere')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('spec.currentStep: Unsupported value: "nowhere"'),
+  });
+  const steps = ['one', 'two', 'three'].map(
+    (id) => `{ id: ${id}, title: ${id}, imageTag: 'x:1', checks: [{ name: no, run: 'false' }] }`,
+  );
+  const linear = `${TEMPLATE('linear').split('  steps:')[0]}  navigation: linear\n  steps: [${steps.join(', ')}]\n`;
+  expect(await run('template', 'apply', '-f', file('linear.yaml', linear))).toMatchObject({ code: 0 });
+  expect(await run('workspace', 'create', 'lin', '-t', 'linear')).toMatchObject({ code: 0 });
+  expect(await run('workspace', 'step', 'lin', 'three')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'navigation of the template linear is linear, and what comes before it is not done yet: one, two',
+    ),
+  });
+  expect(await run('workspace', 'step', 'lin', 'three', '--force')).toMatchObject({ code: 0 });
 });
 
 it('says that more time is needed where the time is up', async () => {

@@ -10,6 +10,7 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { clusters, namespaces, workspaceInstances, workspaceTemplates } from '../../src/api/resources.ts';
 import { systemClock, systemRandom } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
+import { FORCE_ANNOTATION } from '../../src/controllers/workspace/navigation.ts';
 import { ensureNamespace } from '../../src/controllers/workspace/own-namespace.ts';
 import { ControlPlane } from '../../src/embedded/control-plane.ts';
 import { serveWorkspaces } from '../../src/http/index.ts';
@@ -28,7 +29,8 @@ let base: URL;
 beforeAll(async () => {
   plane = await ControlPlane.start({
     config: loadConfig({}, { home, port: 0 }),
-    terminals: (parts) => serveWorkspaces({ ...parts, address: '127.0.0.1', port: 0, log: silentLogger }),
+    terminals: (parts) =>
+      serveWorkspaces({ ...parts, address: '127.0.0.1', port: 0, trustedProxies: ['127.0.0.1'], log: silentLogger }),
   });
   const { workshop } = await loadWorkshop(EXAMPLE);
   const template = templateOf(compile(workshop as Workshop, systemClock));
@@ -128,7 +130,10 @@ describe('the page', () => {
     const links = await WorkspaceLinks.open(plane.home.linkKey, systemClock, systemRandom);
     const opened = await ask(`/open?link=${links.sign({ ...(await identity('ada')), role: 'student' }, 60_000)}`);
     expect(opened.status).toBe(200);
-    expect(String(opened.headers['set-cookie'])).toMatch(/HttpOnly; SameSite=Strict/);
+    expect(String(opened.headers['set-cookie'])).toMatch(/HttpOnly; SameSite=Strict$/);
+    const link = `/open?link=${links.sign({ ...(await identity('ada')), role: 'student' }, 60_000)}`;
+    const behindTls = await ask(link, { headers: { 'x-forwarded-proto': 'https' } });
+    expect(String(behindTls.headers['set-cookie'])).toMatch(/HttpOnly; SameSite=Strict; Secure$/);
     const cookie = await cookieOf('ada');
     expect((await ask(pathOf('ada', 'state'), { headers: { cookie } })).status).toBe(200);
     await make('eve');
@@ -194,6 +199,8 @@ describe('the page', () => {
   it('is not woken by a page that was left open, but by somebody who comes', async () => {
     const ago = new Date(Date.now() - 3_600_000).toISOString();
     const body = { status: { startedAt: ago, lastActivityAt: ago } };
+    // As if the control plane had been there long before: nobody is idle because it does not know.
+    plane.clusters.lastCalls.note('ws-eve.eve', 'admin', Date.parse(ago));
     await plane.store.patch(workspaceInstances, key('eve'), { type: 'merge', body }, { subresource: 'status' });
     const idle = await until('eve', ({ status }) => status?.phase === 'Suspended');
     expect(getCondition(idle, 'Ready')?.reason).toBe('Idle');
@@ -244,8 +251,22 @@ describe('the page', () => {
   });
 });
 
+it('a step is not entered before those it requires are done: neither by its page nor by spec', async () => {
+  const headers = { cookie: await cookieOf('ada') };
+  const rule = 'it requires what is not done yet: 2-deploy';
+  const { steps } = JSON.parse((await ask(pathOf('ada', 'state'), { headers })).text);
+  expect(steps).toMatchObject([{ isPassed: true }, { isPassed: false }, { isPassed: false, locked: rule }]);
+  const go = { method: 'POST', headers, body: { step: '3-repair' } };
+  expect(await ask(pathOf('ada', 'step'), go)).toMatchObject({ status: 403, text: expect.stringContaining(rule) });
+  await expect(change('ada', { currentStep: '3-repair' })).rejects.toThrow(
+    `spec.currentStep: Forbidden: step 3-repair: ${rule}`,
+  );
+});
+
 it('a step is requested by spec, begins with its manifests and is remembered', async () => {
-  await change('ada', { currentStep: '3-repair' });
+  const annotations = { [FORCE_ANNOTATION]: '3-repair' };
+  const body = { metadata: { annotations }, spec: { currentStep: '3-repair' } };
+  await plane.store.patch(workspaceInstances, key('ada'), { type: 'merge', body });
   const moved = await until('ada', ({ status }) => status?.currentStep === '3-repair');
   expect(moved.status?.stepHistory.map(({ step }: { step: string }) => step)).toEqual(['1-look-around', '3-repair']);
   expect(moved.status?.checks, 'they were about the step before').toBeUndefined();

@@ -34,7 +34,11 @@ const file = withRules(
 
 export const stepContents = {
   group: z.string().max(256).optional().describe('The chapter it belongs to.'),
-  requires: z.array(z.string().max(63)).max(50).optional().describe('Steps that have to be passed before.'),
+  requires: z
+    .array(z.string().max(63))
+    .max(50)
+    .optional()
+    .describe('Steps that have to be done before this one is entered.'),
   content: z.string().max(262144).optional().describe('Instructions, as Markdown.'),
   hints: z.string().max(65536).optional().describe('Hints, as Markdown.'),
   solution: z.string().max(65536).optional().describe('The solution, as Markdown.'),

@@ -56,6 +56,7 @@ export const resources = z
   .object({
     cpu: quantity('CPU limit of each container, such as 500m.').optional(),
     memory: quantity('Memory limit of each container, such as 512Mi.').optional(),
+    disk: quantity('How much the workspace may write, such as 2Gi; where the file system can count it.').optional(),
   })
   .describe('Limits; enforced where the backend can.');
 
@@ -84,5 +85,6 @@ export const overridable = [
   'cluster.provisioner',
   'resources.cpu',
   'resources.memory',
+  'resources.disk',
   'access.webTerminal',
 ] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conditions, dnsSubdomain, observedGeneration, time } from '../fields.ts';
-import { defineKind, immutable, listMap, type ObjectOf } from '../kind.ts';
+import { defineKind, immutable, listMap, listSet, type ObjectOf } from '../kind.ts';
 import { workspaceDefaults } from './workspace-defaults.ts';
 
 const stepRecord = z.object({
@@ -67,6 +67,10 @@ export const workspaceInstance = defineKind({
         .max(50)
         .optional()
         .describe('What the checks of the current step said last.'),
+      completedSteps: listSet(z.string().max(63))
+        .max(200)
+        .optional()
+        .describe('Steps whose checks have passed once, and steps without checks that were reached.'),
       stepHistory: listMap(stepRecord, 'step', 'startedAt').max(500).optional().describe('Where it has been.'),
       conditions,
     })

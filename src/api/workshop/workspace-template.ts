@@ -62,6 +62,12 @@ export const workspaceTemplate = defineKind({
         .describe(
           'The steps of the workshop, in order; filled in by `rookery template sync` from the compiled artifact.',
         ),
+      navigation: z
+        .enum(['linear', 'free', 'guided'])
+        .optional()
+        .describe(
+          'In which order steps may be entered. `free` (default): any. `linear`: one is open when all before it are done. `guided`: groups open one after the other. What a step requires counts in all of them.',
+        ),
       imagePullSecrets: listMap(
         z.object({ name: dnsSubdomain.describe('Name of a Secret with registry credentials.') }),
         'name',

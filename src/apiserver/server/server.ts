@@ -13,6 +13,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { RookeryError } from '../../errors.ts';
+import { ANONYMOUS } from '../auth/identity.ts';
 import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Clusters, ROOT } from '../clusters.ts';
@@ -122,6 +123,7 @@ export class ApiServer {
         peerCertificate: () => this.#peerCertificate(request),
         impersonation,
       });
+      this.#noteCall(cluster, exchange, identity.user);
       const route = parseRoute(exchange.method, exchange.path, exchange.query);
       if (route.kind === 'path') {
         await servePath(cluster, exchange, identity, () => this.#metrics(split.cluster));
@@ -138,6 +140,12 @@ export class ApiServer {
         cluster.lastUsed = cluster.clock.now();
       }
     }
+  }
+
+  /** Neither Rookery's own programs and strangers that probe it, nor watches, which come back by themselves when nobody is there. */
+  #noteCall({ name, clock }: Cluster, exchange: Exchange, user: string): void {
+    if (user === ANONYMOUS.user || exchange.header('user-agent') === 'rookery' || exchange.query.has('watch')) return;
+    this.#options.clusters.lastCalls.note(name, user, clock.now());
   }
 
   /** They are about the whole process: no tenant's business. */

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { clusters, workspaceInstances, workspaceTemplates } from '../../api/resources.ts';
 import {
   type ControllerOptions,
+  EventRecorder,
   type Informers,
   ignoreNotFound,
   isDeleting,
@@ -23,6 +24,8 @@ export function workspaceControllers(
   parts: WorkspaceParts,
 ): ControllerOptions[] {
   const instances = informers.for(workspaceInstances);
+  // One for all: it knows what it has told already.
+  let recorder: EventRecorder | undefined;
   const templateOf = (instance: KubeObject): string => instance.spec?.templateRef?.name;
   const ofTemplate = (name: string | undefined) =>
     instances
@@ -45,7 +48,8 @@ export function workspaceControllers(
       async reconcile(key, context) {
         const found = await store.get(workspaceInstances, key, { signal: context.signal }).catch(ignoreNotFound);
         if (!found) return;
-        const scope = new WorkspaceScope(store, parts, context, found);
+        recorder ??= new EventRecorder({ ...context, store, component: 'rookery-workspace' });
+        const scope = new WorkspaceScope({ store, parts, context, recorder }, found);
         if (isDeleting(found)) return await scope.remove();
         const name = templateOf(found);
         const template = await store

@@ -32,6 +32,8 @@ export interface NestedState {
   network?: string;
   /** Set where no watch tells that it goes on. */
   lookAgainMs?: number;
+  /** It went back to how the step began: nothing is applied to it. */
+  isRestored?: boolean;
   /** Where objects go that name none, if not into `default`. */
   namespace?: string;
 }

@@ -10,7 +10,7 @@ export interface Settings {
   ttlMs?: number;
   idleSuspend: boolean;
   cluster: { mode: 'none' | 'per-workspace' | 'shared'; version?: string; provisioner: string };
-  limits: { cpu?: string; memory?: string };
+  limits: { cpu?: string; memory?: string; disk?: string };
   webTerminal: boolean;
 }
 
@@ -30,7 +30,14 @@ export function settingsOf(template: KubeObject, instance: KubeObject): Settings
 }
 
 /** What instances may override unless their template says otherwise. */
-const USUALLY = ['lifecycle.ttl', 'lifecycle.idleSuspend', 'resources.cpu', 'resources.memory', 'access.webTerminal'];
+const USUALLY = [
+  'lifecycle.ttl',
+  'lifecycle.idleSuspend',
+  'resources.cpu',
+  'resources.memory',
+  'resources.disk',
+  'access.webTerminal',
+];
 
 export interface LockedField {
   /** `spec.overrides.cluster.mode`. */

@@ -94,6 +94,11 @@ function kubeconfigKey({ namespace, name }: { namespace: string; name: string })
   return { namespace, name: `${name}-kubeconfig` };
 }
 
+/** Who the owner of a workspace is to the cluster they share. */
+export function sharedUser(instance: KubeObject): string {
+  return `system:serviceaccount:${namespaceIn(instance)}:${ACCOUNT}`;
+}
+
 /** Workspaces of the same name in other namespaces share the cluster, not this. */
 function namespaceIn({ metadata }: KubeObject): string {
   const hash = createHash('sha256').update(String(metadata.uid)).digest('hex').slice(0, 8);

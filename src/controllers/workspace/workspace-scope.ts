@@ -5,7 +5,7 @@ import { type Clock, rfc3339 } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import {
   applyManifests,
-  EventRecorder,
+  type EventRecorder,
   ensureFinalizer,
   getCondition,
   hasFinalizer,
@@ -25,9 +25,17 @@ import {
 import { type ClusterWay, clusterWays } from '../../provisioners/registry.ts';
 import type { Workload, WorkloadRequest } from '../../workloads/workload.ts';
 import { type Lifetime, lifetimeOf } from './lifetime.ts';
-import { ensureNested, type NestedState, nestedKey, removeNested, suspendNested } from './nested-cluster.ts';
+import {
+  ensureNested,
+  type NestedState,
+  nestedKey,
+  removeNested,
+  suspendNested,
+} from './nested-cluster.ts';
+import { NestedSnapshots, usesReset } from './nested-snapshots.ts';
 import { removeOwnNamespace } from './own-namespace.ts';
-import { lockedFields, type Settings, settingsOf, stepIds } from './settings.ts';
+import { missingTemplate, refusal } from './refusal.ts';
+import { type Settings, settingsOf } from './settings.ts';
 import { ensureShared, removeShared, sharedKey } from './shared-cluster.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 
@@ -44,20 +52,28 @@ interface TemplateStep {
   env?: Record<string, string>;
   files?: { path: string; content: string; mode?: string }[];
   manifests?: string;
+  checks?: unknown[];
+}
+
+export interface ScopeSurroundings {
+  store: ObjectStore;
+  parts: WorkspaceParts;
+  context: ReconcileContext;
+  recorder: EventRecorder;
 }
 
 export class WorkspaceScope {
   readonly #store: ObjectStore;
   readonly #parts: WorkspaceParts;
-  readonly #context: ReconcileContext;
+  readonly #recorder: EventRecorder;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   #object: KubeObject;
 
-  constructor(store: ObjectStore, parts: WorkspaceParts, context: ReconcileContext, object: KubeObject) {
+  constructor({ store, parts, context, recorder }: ScopeSurroundings, object: KubeObject) {
     this.#store = store;
     this.#parts = parts;
-    this.#context = context;
+    this.#recorder = recorder;
     this.#clock = context.clock;
     this.#signal = context.signal;
     this.#object = object;
@@ -67,7 +83,7 @@ export class WorkspaceScope {
     this.#object = await ensureFinalizer(this.#store, workspaceInstances, this.#object, FINALIZER, this.#signal);
     if (!template) return await this.#refuse(missingTemplate(this.#object));
     const settings = settingsOf(template, this.#object);
-    const lifetime = lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now());
+    const lifetime = await this.#lifetime(settings);
     if (lifetime.isExpired && settings.mode === 'ephemeral') return await this.#expire();
     const problem = refusal(template, this.#object);
     if (problem) return await this.#refuse(problem, lifetime.lookAgainMs);
@@ -88,6 +104,21 @@ export class WorkspaceScope {
       ]);
       return requeueAfter(error.retry ? 3000 : 15_000);
     }
+  }
+
+  /** Whoever asks something of their cluster uses the workspace, too; looked at only when nobody seems to. */
+  async #lifetime(settings: Settings): Promise<Lifetime> {
+    const look = () => lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now());
+    const lifetime = look();
+    if (!lifetime.isIdle || this.#object.status?.phase !== 'Running') return lifetime;
+    const way = await this.#way(settings);
+    const at = way && this.#parts.lastCallAt(way, this.#object, settings.cluster.mode === 'shared');
+    if (at === undefined || at <= Date.parse(this.#object.status?.lastActivityAt ?? '1970-01-01T00:00:00Z'))
+      return lifetime;
+    await this.#change((draft) => {
+      draft.status.lastActivityAt = rfc3339(at);
+    });
+    return look();
   }
 
   async remove(): Promise<Result> {
@@ -120,7 +151,7 @@ export class WorkspaceScope {
     const step = steps.find(({ id }) => id === wanted) ?? steps[0];
     const isNewStep = step !== undefined && this.#object.status?.currentStep !== step.id;
     const way = await this.#way(settings);
-    const cluster = await this.#cluster(settings, way, isNewStep ? step : undefined);
+    const cluster = await this.#cluster(template, settings, way, isNewStep ? step : undefined);
     if (!cluster.isReady) {
       await this.#report('Provisioning', [resolved, ['ClusterReady', 'False', cluster.reason, cluster.message]]);
       const soonest = Math.min(
@@ -130,8 +161,9 @@ export class WorkspaceScope {
       return Number.isFinite(soonest) ? requeueAfter(soonest) : undefined;
     }
     const ready: Mark = ['ClusterReady', 'True', way ? 'Ready' : 'NotNeeded', ''];
-    if (isNewStep && step?.manifests && cluster.external) {
-      await applyTo(cluster.external, step, cluster.namespace, this.#signal);
+    if (isNewStep && step && !cluster.isRestored) {
+      if (step.manifests && cluster.external) await applyTo(cluster.external, step, cluster.namespace, this.#signal);
+      if (step.cluster === 'restore') await (await this.#snapshots(settings, way))?.keep(step);
     }
     const workload = await this.#parts.chooseWorkload(way);
     const request = { ...(await this.#request(template, settings, workload, cluster, step)), network: cluster.network };
@@ -144,7 +176,15 @@ export class WorkspaceScope {
     }
     // Only now: who comes back at once finds the new step.
     if (isNewStep && at) this.#parts.endTerminal(this.#ref.id);
-    await this.#running(settings, workload, way, step, [resolved, ready, ['WorkloadReady', 'True', 'Ready', '']]);
+    if (isNewStep && step) {
+      const how = cluster.isRestored ? ', with the cluster as it was when the step first began' : '';
+      this.#tell('Normal', 'StepBegun', `step ${step.id} has begun${how}`);
+    }
+    await this.#running(settings, workload, way, step, [
+      resolved,
+      ready,
+      ['WorkloadReady', 'True', 'Ready', state.message],
+    ]);
     const next = lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now()).lookAgainMs;
     return next === undefined ? undefined : requeueAfter(next);
   }
@@ -171,7 +211,7 @@ export class WorkspaceScope {
       if (url) draft.status.accessEndpoints = { webTerminal: url };
       else delete draft.status.accessEndpoints;
       if (way && settings.cluster.mode === 'per-workspace') draft.status.clusterRef = { name };
-      if (step) enter(draft, step.id, now);
+      if (step) enter(draft, step, now);
     });
   }
 
@@ -202,16 +242,32 @@ export class WorkspaceScope {
   }
 
   async #cluster(
+    template: KubeObject,
     settings: Settings,
     way: ClusterWay | undefined,
     step: TemplateStep | undefined,
   ): Promise<NestedState> {
     if (!way) return { isReady: true, reason: 'NotNeeded', message: '' };
     const isFresh = step?.cluster === 'reset' || step?.cluster === 'restore';
-    const madeFor = isFresh ? `${step.id}/${(this.#object.status?.stepHistory ?? []).length}` : undefined;
+    const visit = `${step?.id}/${(this.#object.status?.stepHistory ?? []).length}`;
+    const madeFor = isFresh ? visit : undefined;
     if (settings.cluster.mode === 'shared') return await ensureShared(this.#nested, { settings, way, madeFor });
     await suspendNested(this.#nested, way, false);
-    return await ensureNested(this.#nested, way, settings.cluster.version, madeFor);
+    const ensure = (made: string | undefined) => ensureNested(this.#nested, way, settings.cluster.version, made);
+    const snapshots = await this.#snapshots(settings, way);
+    if (!snapshots) return await ensure(madeFor);
+    const state = await ensure(undefined);
+    if (!state.isReady || !step) return state;
+    const isFirst = !this.#object.status?.currentStep;
+    if (isFirst && usesReset(template)) await snapshots.keepAsMade();
+    if (step.cluster === 'restore') return { ...state, isRestored: await snapshots.goBackTo(step, visit) };
+    if (step.cluster !== 'reset' || isFirst || (await snapshots.goBackToMade(visit))) return state;
+    return await ensure(visit);
+  }
+
+  async #snapshots(settings: Settings, way: ClusterWay | undefined): Promise<NestedSnapshots | undefined> {
+    if (!way || settings.cluster.mode !== 'per-workspace') return undefined;
+    return await NestedSnapshots.of({ ...this.#nested, clock: this.#clock }, way, await this.#parts.open(way));
   }
 
   /** The way its cluster was made stays, whatever would be chosen today. */
@@ -279,13 +335,19 @@ export class WorkspaceScope {
       edit(draft);
       const blocked = marks.find(([type, status]) => status !== 'True' && type !== 'TerminalReady');
       const isRunning = phase === 'Running';
-      const [, , reason = phase, message = ''] = blocked ?? [];
-      setCondition(
-        draft,
-        { type: 'Ready', status: isRunning ? 'True' : 'False', reason: isRunning ? 'Running' : reason, message },
-        this.#clock,
-      );
+      const [, , why = phase, message = ''] = blocked ?? [];
+      const reason = isRunning ? 'Running' : why;
+      this.#announce(phase, reason, message);
+      setCondition(draft, { type: 'Ready', status: isRunning ? 'True' : 'False', reason, message }, this.#clock);
     });
+  }
+
+  /** What becomes of it is told once, when it becomes so. */
+  #announce(phase: string, reason: string, message: string): void {
+    const before = getCondition(this.#object, 'Ready');
+    if (this.#object.status?.phase === phase && before?.reason === reason && before.message === message) return;
+    const isTrouble = phase === 'Failed' || reason === 'Blocked';
+    this.#tell(isTrouble ? 'Warning' : 'Normal', reason, message.split('\n')[0] || `it is ${phase.toLowerCase()}`);
   }
 
   get #ref() {
@@ -306,45 +368,25 @@ export class WorkspaceScope {
   }
 
   #tell(type: 'Normal' | 'Warning', reason: string, text: string): void {
-    const { clock, random, log } = this.#context;
-    const recorder = new EventRecorder({ store: this.#store, component: 'rookery-workspace', clock, random, log });
-    recorder.record(this.#object, type, reason, text);
+    this.#recorder.record(this.#object, type, reason, text);
   }
 }
 
 type Mark = [type: string, status: Outcome, reason: string, message: string];
 
 /** Leaves the step before and enters this one; the history keeps both. */
-function enter(draft: Draft, step: string, now: string): void {
+function enter(draft: Draft, { id: step, checks = [] }: TemplateStep, now: string): void {
   if (draft.status.currentStep === step) return;
   const history = [...((draft.status.stepHistory as { step: string; startedAt: string; finishedAt?: string }[]) ?? [])];
   const last = history.at(-1);
   if (last && !last.finishedAt) history[history.length - 1] = { ...last, finishedAt: now };
   draft.status.stepHistory = [...history, { step, startedAt: now }].slice(-500);
   draft.status.currentStep = step;
+  const done = new Set((draft.status.completedSteps as string[] | undefined) ?? []);
+  // Where nothing is checked, being there is all there is to do.
+  if (checks.length === 0) draft.status.completedSteps = [...done.add(step)];
   // They were about the step before, which may have one of the same name.
   delete draft.status.checks;
-}
-
-function refusal(template: KubeObject, instance: KubeObject): { reason: string; message: string } | undefined {
-  const locked = lockedFields(template, instance);
-  if (locked.length > 0) {
-    return { reason: 'OverrideLocked', message: locked.map(({ field, rule }) => `${field}: ${rule}`).join('\n') };
-  }
-  const { currentStep } = instance.spec ?? {};
-  const steps = stepIds(template);
-  if (currentStep && !steps.includes(currentStep)) {
-    const known = steps.length > 0 ? `it has ${steps.join(', ')}` : 'it has none';
-    const message = `spec.currentStep: the template ${template.metadata.name} has no step ${currentStep}; ${known}`;
-    return { reason: 'UnknownStep', message };
-  }
-  return undefined;
-}
-
-function missingTemplate(instance: KubeObject): { reason: string; message: string } {
-  const { name } = instance.spec?.templateRef ?? {};
-  const message = `there is no WorkspaceTemplate ${name}\nNext: it goes on as soon as there is; see \`rookery template list\``;
-  return { reason: 'TemplateMissing', message };
 }
 
 async function applyTo(

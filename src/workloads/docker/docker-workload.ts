@@ -44,6 +44,9 @@ const RETRY_MS = 30_000;
 /** What a shell and a package manager need; nothing that reaches out of the container. */
 const CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'];
 
+/** Says why what the container writes is not limited. */
+const UNLIMITED = 'unlimited';
+
 export class DockerWorkload implements Workload {
   readonly name = 'docker';
   readonly audience = 'internal';
@@ -78,7 +81,10 @@ export class DockerWorkload implements Workload {
       return working('Starting', 'the container is started');
     }
     await this.#deliver(request, container.id, signal);
-    if (existsSync(this.#path(request.id, 'run', SOCKET))) return { phase: 'ready', reason: 'Ready', message: '' };
+    if (existsSync(this.#path(request.id, 'run', SOCKET))) {
+      const why = await readFile(this.#path(request.id, UNLIMITED), 'utf8').catch(() => '');
+      return { phase: 'ready', reason: 'Ready', message: why && `resources.disk is not enforced here: ${why}` };
+    }
     return working('WaitingForTerminal', 'ttyd in the container has not opened its socket yet');
   }
 
@@ -138,6 +144,16 @@ export class DockerWorkload implements Workload {
     return await this.#options.processes.run('docker', args, { timeoutMs, signal });
   }
 
+  async logs(ref: WorkspaceRef, since = '', signal?: AbortSignal): Promise<string[]> {
+    const [container] = await this.#containers(ref.id, signal);
+    if (!container) return [];
+    const from = since ? ['--since', since] : ['--tail', '1000'];
+    const { code, stdout, stderr } = await this.#try(['logs', '--timestamps', ...from, container.id], signal);
+    if (code !== 0) throw new RookeryError('docker.failed', `docker logs: ${stderr.trim()}`, { class: 'retryable' });
+    const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.slice(0, line.indexOf(' ')) > since);
+    return lines.filter((line) => line.includes(' ')).sort();
+  }
+
   async #make(request: WorkloadRequest, signal?: AbortSignal): Promise<WorkloadState> {
     const image = request.step.image ?? DEFAULT_IMAGE;
     const missing = await this.#fetch(request, image, signal);
@@ -146,7 +162,14 @@ export class DockerWorkload implements Workload {
     await rm(this.#path(request.id, 'run', SOCKET), { force: true });
     await rm(this.#path(request.id, 'delivered'), { force: true });
     const network = request.network ?? (await this.#ownNetwork(request.id, signal));
-    const created = await this.#try(this.#createArguments(request, image, network), signal);
+    let created = await this.#try(this.#createArguments(request, image, network), signal);
+    await rm(this.#path(request.id, UNLIMITED), { force: true });
+    // Only some file systems can count what a container writes; it is better to have one that is not counted than none.
+    if (created.code !== 0 && /storage-opt/.test(created.stderr)) {
+      await writeFile(this.#path(request.id, UNLIMITED), created.stderr.trim());
+      const limits = { ...request.limits, disk: undefined };
+      created = await this.#try(this.#createArguments({ ...request, limits }, image, network), signal);
+    }
     if (created.code !== 0 && !/is already in use by container/i.test(created.stderr)) {
       return blocked('CreateFailed', created.stderr.trim());
     }
@@ -178,6 +201,7 @@ export class DockerWorkload implements Workload {
       ...CAPABILITIES.flatMap((each) => ['--cap-add', each]),
       ...['--pids-limit', String(PIDS_MAX), '--volume', `${this.#path(id, 'run')}:${RUN}`],
       ...(limits?.cpu ? ['--cpus', String(quantityValue(limits.cpu))] : []),
+      ...(limits?.disk ? ['--storage-opt', `size=${Math.floor(quantityValue(limits.disk))}`] : []),
       ...(limits?.memory ? ['--memory', String(Math.floor(quantityValue(limits.memory)))] : []),
       ...Object.entries(env).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
       image,

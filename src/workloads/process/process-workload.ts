@@ -5,9 +5,11 @@
 import { createHash } from 'node:crypto';
 import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
+import { type Clock, systemClock } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import type { Availability, Removal } from '../../tools/outcomes.ts';
 import type { Processes } from '../../tools/processes.ts';
+import { quantityValue } from '../quantity.ts';
 import type {
   CommandResult,
   StepFile,
@@ -19,6 +21,7 @@ import type {
   WorkspaceRef,
 } from '../workload.ts';
 import { isUnified, limitGroups, removeGroups } from './cgroup.ts';
+import { limitDisk } from './disk-quota.ts';
 import {
   findIsolation,
   INSIDE,
@@ -28,6 +31,7 @@ import {
   sandboxed,
   userNumber,
 } from './sandbox.ts';
+import { WorkloadLog } from './workload-log.ts';
 
 export interface ProcessWorkloadOptions {
   processes: Processes;
@@ -35,6 +39,7 @@ export interface ProcessWorkloadOptions {
   folder: string;
   /** Rookery's own folder and whatever else nobody in a workspace may see. */
   hidden: readonly string[];
+  clock?: Clock;
 }
 
 /** For a new home; from then on it is the student's. */
@@ -63,11 +68,15 @@ export class ProcessWorkload implements Workload {
   readonly #shells = new Map<string, Set<Terminal>>();
   /** Suspended or removed: nothing starts in them, whoever asked before. */
   readonly #stopped = new Set<string>();
+  /** Why what a workspace writes is not limited. */
+  readonly #unlimited = new Map<string, string>();
+  readonly #log: WorkloadLog;
   #isolation: Promise<Isolation> | undefined;
   #kubectl: Promise<string | undefined> | undefined;
 
   constructor(options: ProcessWorkloadOptions) {
     this.#options = options;
+    this.#log = new WorkloadLog(options.clock ?? systemClock);
   }
 
   async probe(signal?: AbortSignal): Promise<Availability> {
@@ -96,10 +105,25 @@ export class ProcessWorkload implements Workload {
     else await this.#furnish(id, [{ path: '.bashrc', content: BASHRC }, ...files]);
     await limitGroups(id, limits);
     if (JSON.stringify(known) !== JSON.stringify(note)) await this.#remember(id, note);
-    return { phase: 'ready', reason: 'Ready', message: '' };
+    const what = known ? files.map(({ path }) => `~/${path}`).join(', ') : 'the home folder';
+    if (what) await this.#tell(id, `step ${step.id}: ${what} put in place`);
+    const message = await this.#limitDisk(id, known?.limits?.disk, limits?.disk);
+    return { phase: 'ready', reason: 'Ready', message };
+  }
+
+  /** Told each time, done when it changes. */
+  async #limitDisk(id: string, before: string | undefined, wanted: string | undefined): Promise<string> {
+    const { processes, folder } = this.#options;
+    if (before !== wanted) {
+      const why = await limitDisk(processes, folder, userNumber(id), wanted ? quantityValue(wanted) : 0);
+      this.#unlimited.set(id, wanted && why ? `resources.disk is not enforced here: ${why}` : '');
+    }
+    return this.#unlimited.get(id) ?? '';
   }
 
   async suspend({ id }: WorkspaceRef): Promise<void> {
+    const open = this.#shells.get(id)?.size ?? 0;
+    if (open > 0) await this.#tell(id, `stopped: ${open} shells are ended`);
     this.#stopped.add(id);
     for (const shell of this.#shells.get(id) ?? []) shell.close();
     this.#shells.delete(id);
@@ -108,7 +132,11 @@ export class ProcessWorkload implements Workload {
 
   async remove(ref: WorkspaceRef): Promise<Removal> {
     await this.suspend(ref);
+    await this.#log.settled();
     const folder = this.#path(ref.id);
+    const disk = (await this.#note(ref.id).catch(() => undefined))?.limits?.disk;
+    if (disk) await limitDisk(this.#options.processes, this.#options.folder, userNumber(ref.id), 0);
+    this.#unlimited.delete(ref.id);
     const removed = (await isThere(folder)) ? [`folder ${ref.id}`] : [];
     await rm(folder, { recursive: true, force: true });
     return { isDone: true, removed, reason: 'Removed', message: 'the shells have ended and the folder is gone' };
@@ -140,11 +168,14 @@ export class ProcessWorkload implements Workload {
       onExit: (listener) => void pty.onExit(({ exitCode }) => listener(exitCode)),
       close: () => void (isOver || pty.kill('SIGKILL')),
     };
-    pty.onExit(() => {
+    pty.onExit(({ exitCode, signal }) => {
       isOver = true;
       shells.delete(terminal);
+      void this.#tell(ref.id, `shell ${pty.pid} ended with ${signal ? `signal ${signal}` : exitCode}`);
     });
     shells.add(terminal);
+    // Not waited for: what the shell says first would have nobody to listen.
+    void this.#tell(ref.id, `shell ${pty.pid} started`);
     return terminal;
   }
 
@@ -155,7 +186,19 @@ export class ProcessWorkload implements Workload {
   ): Promise<CommandResult> {
     const { program, args } = await this.#inside(ref.id, ['/bin/sh', '-c', command]);
     this.#refuseStopped(ref.id);
-    return await this.#options.processes.run(program, args, { timeoutMs, signal });
+    const result = await this.#options.processes.run(program, args, { timeoutMs, signal });
+    const [said = ''] = (result.stderr || result.stdout).trim().split('\n');
+    await this.#tell(ref.id, `${command} ended with ${result.code}${result.code !== 0 && said ? `: ${said}` : ''}`);
+    return result;
+  }
+
+  async logs({ id }: WorkspaceRef, since?: string): Promise<string[]> {
+    return await this.#log.read(this.#path(id, 'log'), since);
+  }
+
+  async #tell(id: string, text: string): Promise<void> {
+    // From then on its folder may be removed.
+    if (!this.#stopped.has(id)) await this.#log.write(this.#path(id, 'log'), text);
   }
 
   async #inside(id: string, command: string[]): Promise<SandboxCommand> {

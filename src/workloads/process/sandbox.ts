@@ -3,6 +3,8 @@
  * in namespaces of its own (as root, under a user number of its own; otherwise in a user namespace); other homes and Rookery's own folder are hidden.
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { RookeryError } from '../../errors.ts';
 import type { Processes } from '../../tools/processes.ts';
 
 export type Isolation = 'root' | 'user' | 'none';
@@ -32,6 +34,8 @@ export const INSIDE = '/home/student';
 export const INSIDE_BIN = '/home/bin';
 /** Where everybody may write: each workspace has its own. */
 const COMMON = ['/tmp', '/var/tmp', '/dev/shm', '/run/lock'];
+/** The home is held in one of them while everything around it is covered: nothing that matters may be below it. */
+const STAGES = ['/mnt', '/media', '/srv', '/opt'];
 /** Whoever may use it is root. */
 const DOCKER_SOCKET = '/run/docker.sock';
 
@@ -65,20 +69,21 @@ export function sandboxed(request: SandboxRequest): SandboxCommand {
   // Without capabilities, or somebody who is root in a user namespace takes the covers off again.
   const drop = ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
   if (isolation === 'root') drop.push(`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups');
+  const stage = stageFor(request);
   const setup = [
     ...join,
     'mount --make-rprivate /',
     // Taken before the folders they are in are hidden.
-    'mount -t tmpfs -o mode=755 tmpfs /mnt',
-    'mkdir /mnt/student',
-    `mount --bind ${quote(home)} /mnt/student`,
-    ...(kubectl ? ['touch /mnt/kubectl', `mount --bind ${quote(kubectl)} /mnt/kubectl`] : []),
+    `mount -t tmpfs -o mode=755 tmpfs ${stage}`,
+    `mkdir ${stage}/student`,
+    `mount --bind ${quote(home)} ${stage}/student`,
+    ...(kubectl ? [`touch ${stage}/kubectl`, `mount --bind ${quote(kubectl)} ${stage}/kubectl`] : []),
     ...request.hidden.map((folder) => cover(folder, '700')),
     'mount -t tmpfs -o mode=755 tmpfs /home',
     `mkdir -p ${INSIDE} ${INSIDE_BIN}`,
-    `mount --bind /mnt/student ${INSIDE}`,
-    ...(kubectl ? offer('/mnt/kubectl', `${INSIDE_BIN}/kubectl`) : []),
-    'umount -R /mnt',
+    `mount --bind ${stage}/student ${INSIDE}`,
+    ...(kubectl ? offer(`${stage}/kubectl`, `${INSIDE_BIN}/kubectl`) : []),
+    `umount -R ${stage}`,
     ...COMMON.map((folder) => cover(folder, '1777')),
     `[ ! -e ${DOCKER_SOCKET} ] || mount --bind /dev/null ${DOCKER_SOCKET}`,
     // Terminals of other shells of the same user.
@@ -91,6 +96,21 @@ export function sandboxed(request: SandboxRequest): SandboxCommand {
   const namespaces = ['--mount', '--pid', '--ipc', '--fork', '--kill-child'];
   const user = isolation === 'user' ? ['--user', '--map-root-user'] : [];
   return { program: 'unshare', args: [...user, ...namespaces, '--', '/bin/sh', ...script(setup)] };
+}
+
+function stageFor({ home, kubectl, hidden }: SandboxRequest): string {
+  const places = [home, ...(kubectl ? [kubectl] : []), ...hidden];
+  const isFree = (folder: string) => places.every((path) => path !== folder && !path.startsWith(`${folder}/`));
+  const stage = STAGES.find((folder) => existsSync(folder) && isFree(folder));
+  if (stage) return stage;
+  throw new RookeryError(
+    'workspace.sandbox',
+    `a shell needs one of ${STAGES.join(', ')} with nothing of Rookery in it`,
+    {
+      class: 'user',
+      hint: 'move Rookery to another folder (--home), or make one of them',
+    },
+  );
 }
 
 function cover(folder: string, mode: string): string {

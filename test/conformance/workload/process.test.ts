@@ -96,6 +96,46 @@ describe.runIf(isRoot)('shells on this machine, against students who try', () =>
     });
   });
 
+  it('works wherever Rookery is, and hides it there', async () => {
+    for (const place of ['/mnt', '/media']) {
+      mkdirSync(place, { recursive: true });
+      const home = mkdtempSync(join(place, 'workspaces-'));
+      const workload = new ProcessWorkload({ processes: systemProcesses(), folder: join(home, 'all'), hidden: [home] });
+      try {
+        await workload.ensure(request);
+        const seen = await workload.run(ref, `cat ~/.kube/config; ls ${home}`, { timeoutMs: 60_000 });
+        expect(seen.stdout, seen.stderr).toBe('# first\n');
+        expect(seen.stderr).toContain('Permission denied');
+      } finally {
+        await workload.remove(ref);
+        rmSync(home, { recursive: true, force: true });
+      }
+    }
+  });
+
+  it('is refused with a reason where there is no room for it', () => {
+    const hidden = ['/mnt', '/media', '/srv', '/opt'];
+    const parts = { isolation: 'root', home: '/home/x', hidden, uid: 1, env: {}, command: ['true'] } as const;
+    expect(() => sandboxed(parts)).toThrow(
+      'a shell needs one of /mnt, /media, /srv, /opt with nothing of Rookery in it',
+    );
+  });
+
+  it('tells what shells and commands did', async () => {
+    await world(async (_home, workload) => {
+      await workload.ensure(request);
+      await workload.run(ref, 'echo why >&2; exit 3', { timeoutMs: 60_000 });
+      const shell = await workload.terminal(ref, { columns: 80, rows: 24 });
+      shell.onData(() => {});
+      shell.write('exit 4\r');
+      const told = async () => (await workload.logs(ref)).map((line) => line.slice(line.indexOf(' ') + 1)).join('\n');
+      await expect.poll(told, { timeout: 60_000 }).toMatch(/shell \d+ ended with 4/);
+      expect(await told()).toMatch(
+        /^step one: the home folder put in place\necho why >&2; exit 3 ended with 3: why\nshell \d+ started\n/,
+      );
+    });
+  });
+
   it('without root, what is covered stays covered', ({ skip }) => {
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups'];
     const run = (args: string[]) =>

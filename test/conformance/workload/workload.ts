@@ -166,6 +166,18 @@ export function workloadConformance(title: string, make: () => Promise<WorkloadU
       expect(await world.leftovers()).toEqual([]);
     });
 
+    it('says what happened, and what came since', LONG, async () => {
+      const wanted = request('told');
+      const workload = await ready(wanted);
+      await say(workload, wanted, 'exit 7');
+      const lines = await workload.logs(wanted);
+      for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z /);
+      expect(await workload.logs(wanted, lines.at(-1)?.split(' ', 1)[0] ?? '9999')).toEqual([]);
+      await gone(wanted);
+      expect(await workload.logs(wanted)).toEqual([]);
+      expect(await world.leftovers()).toEqual([]);
+    });
+
     it('holds limits where it can', LONG, async ({ skip }) => {
       if (!world.limits) skip('limits are not enforced here');
       const wanted = request('small', { limits: { memory: '64Mi', cpu: '500m' } });
