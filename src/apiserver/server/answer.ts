@@ -9,11 +9,13 @@ import type { Exchange } from './exchange.ts';
 const EVERY_SHAPE: readonly Shape[] = ['object', 'Table', 'PartialObjectMetadata'];
 const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 
-export function includeOf(exchange: Exchange): IncludeObject {
+/** What rows of a table carry besides their cells; the question comes up for tables only. */
+export function includeOf(exchange: Exchange, { shape }: Accepted): IncludeObject {
   const value = exchange.query.get('includeObject') ?? '';
-  if (value === '' || value === 'Metadata') return 'Metadata';
+  if (shape !== 'Table' || value === '' || value === 'Metadata') return 'Metadata';
   if (value === 'None' || value === 'Object') return value;
-  throw badRequest(`unrecognized includeObject value: ${JSON.stringify(value)}`);
+  const problem = `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`;
+  throw badRequest(`Unable to convert to Table as requested: ${problem}`);
 }
 
 /** The form the client wants of this resource; 406 when there is none it would take. */
@@ -34,7 +36,7 @@ export async function sendObject(call: Call, status: number, object: KubeObject)
     const meta = { resourceVersion: object.metadata.resourceVersion };
     shaped = tableOf(resource, [object], meta, {
       version: accepted.version,
-      include: includeOf(exchange),
+      include: includeOf(exchange, accepted),
       now: cluster.clock.now(),
     });
   } else if (accepted.shape === 'PartialObjectMetadata') shaped = partialMetadata(object, accepted.version);
@@ -69,13 +71,13 @@ export function sendStatusOr(call: Call, status: number, result: KubeObject | St
   return sendValue(call.exchange, status, result, statusForm(call.exchange));
 }
 
-/** A Status exists for every client: whoever takes no plain object gets it as JSON. */
+/** A Status exists for every client: whoever takes no plain object gets it as JSON for people. */
 export function statusForm(exchange: Exchange): Accepted {
   const pretty = wantsPretty(exchange);
   try {
     return { ...negotiate(exchange.header('accept'), { shapes: ['object'] }), pretty };
   } catch (error) {
-    if (error instanceof ApiError) return { encoding: 'json', shape: 'object', version: 'v1', pretty };
+    if (error instanceof ApiError) return { encoding: 'json', shape: 'object', version: 'v1', pretty: true };
     throw error;
   }
 }

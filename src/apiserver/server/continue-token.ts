@@ -1,5 +1,5 @@
 /** Where a paged list goes on: a key and the version the first page was read at. Opaque to clients, checked by us. */
-import { badRequest } from '../status.ts';
+import { type ApiError, badRequest } from '../status.ts';
 
 export interface Continue {
   /** -1: go on with the newest state (after the first page's version was compacted away). */
@@ -17,17 +17,35 @@ export function encodeContinue({ rv, after, left }: Continue): string {
 }
 
 export function decodeContinue(text: string): Continue {
-  try {
-    const { v, rv, start, left } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Record<string, unknown>;
-    if (v === FORMAT && Number.isInteger(rv) && typeof start === 'string' && start.endsWith('\u0000')) {
-      const slash = start.indexOf('/');
-      if (slash >= 0) {
-        const after = { namespace: start.slice(0, slash), name: start.slice(slash + 1, -1) };
-        return { rv: rv as number, after, ...(Number.isSafeInteger(left) ? { left: left as number } : {}) };
-      }
-    }
-  } catch {
-    // Not ours: refused below like any other bad token.
+  const { v, rv, start, left } = parse(text);
+  if (v !== FORMAT) throw notValid(`: server does not recognize this encoded version ${v ?? ''}`);
+  if (!Number.isInteger(rv) || rv === 0)
+    throw notValid(`: incorrect encoded start resourceVersion (version ${FORMAT})`);
+  if (typeof start !== 'string' || start === '') throw notValid(`: encoded start key empty (version ${FORMAT})`);
+  const [, namespace, name] = /^([^/]*)\/([^/]+)\0$/.exec(start) ?? [];
+  if (namespace === undefined || name === undefined) throw notValid(`: ${start}`);
+  return {
+    rv: rv as number,
+    after: { namespace, name },
+    ...(Number.isSafeInteger(left) ? { left: left as number } : {}),
+  };
+}
+
+function parse(text: string): Record<string, unknown> {
+  const strange = text.search(/[^\w-]/);
+  if (strange >= 0 || text.length % 4 === 1) {
+    throw notValid(`: illegal base64 data at input byte ${strange >= 0 ? strange : text.length - 1}`);
   }
-  throw badRequest('continue key is not valid: encoded key is not valid');
+  const json = Buffer.from(text, 'base64url').toString();
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Said below, as for a value that is no object.
+  }
+  throw notValid(`: invalid character '${json.charAt(0)}' looking for beginning of value`);
+}
+
+function notValid(why: string): ApiError {
+  return badRequest(`invalid continue token: continue key is not valid${why}`);
 }

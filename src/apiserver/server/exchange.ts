@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
+import type { Random } from '../../clock.ts';
 import { BODY_LIMIT } from '../codec/body.ts';
 import { badRequest, tooLarge } from '../status.ts';
+import { warningHeaders } from './warning-headers.ts';
 
 const compress = promisify(gzip);
 /** Smaller bodies are not worth compressing; the real server draws the same line. */
@@ -16,17 +18,30 @@ export class Exchange {
   readonly method: string;
   readonly query: URLSearchParams;
   readonly warnings: string[] = [];
+  /** Names the request in logs, here and there: the client's word for it, if it has one. */
+  readonly #auditId: string;
+  readonly #headers: Record<string, string> = {};
   /** Path below the cluster's prefix. */
   path: string;
 
-  constructor(request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) {
+  constructor(
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+    random: Random,
+  ) {
     this.request = request;
+    this.#auditId = this.header('audit-id') || random.uuid();
     // Both kinds answer to the same methods here; the compat layer of http2 is made for that.
     this.response = response as ServerResponse;
     this.method = request.method ?? 'GET';
     const [path, query] = splitTarget(request.url ?? '/');
     this.path = path;
     this.query = new URLSearchParams(query);
+  }
+
+  /** A header of the answer, whatever it will be. */
+  addHeader(name: string, value: string): void {
+    this.#headers[name] = value;
   }
 
   header(name: string): string | undefined {
@@ -67,10 +82,9 @@ export class Exchange {
   /** Starts an answer that is written piece by piece. */
   open(status: number, headers: Record<string, string>): void {
     if (this.response.headersSent) return;
-    for (const text of this.warnings.slice(0, 20)) {
-      this.response.appendHeader('Warning', `299 - ${quoted(text)}`);
-    }
-    this.response.writeHead(status, { 'cache-control': 'no-cache, private', ...headers });
+    if (this.warnings.length > 0) this.response.setHeader('warning', warningHeaders(this.warnings));
+    const own = { 'audit-id': this.#auditId, 'cache-control': 'no-cache, private' };
+    this.response.writeHead(status, { ...own, ...this.#headers, ...headers });
   }
 
   get wantsGzip(): boolean {
@@ -85,7 +99,8 @@ export class Exchange {
   ): Promise<void> {
     if (this.response.headersSent || this.response.destroyed) return;
     // Text stays text: Node then sends it in one piece with the headers, which is much cheaper for a small answer.
-    let content = body;
+    // Only beside bytes are headers sent as they are: text would have them in its own encoding.
+    let content = this.warnings.length > 0 ? Buffer.from(body as string) : body;
     const all: Record<string, string> = { 'content-type': contentType, ...headers };
     if (Buffer.byteLength(content) > GZIP_FROM && this.wantsGzip) {
       content = await compress(content, { level: 1 });
@@ -143,9 +158,4 @@ function splitTarget(target: string): [path: string, query: string] {
   const at = whole.indexOf('?');
   const path = at < 0 ? whole : whole.slice(0, at);
   return [path.startsWith('/') ? path : `/${path}`, at < 0 ? '' : whole.slice(at + 1)];
-}
-
-/** A quoted-string as RFC 7234 wants it, without what may not stand in a header. */
-function quoted(text: string): string {
-  return `"${text.replace(/[\\"]/g, '\\$&').replace(/[^ -~]/g, '?')}"`;
 }

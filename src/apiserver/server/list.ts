@@ -5,7 +5,7 @@ import type { ClusterContext } from '../cluster-context.ts';
 import { prepare } from '../handlers/conversion.ts';
 import { scopeOf, selects } from '../handlers/selection.ts';
 import type { Resource } from '../resource.ts';
-import { expired, timeout } from '../status.ts';
+import { badRequest, expired, timeout } from '../status.ts';
 import { CompactedError, type ListPage, type Stored } from '../store/store.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
 import type { ListOptions } from './list-options.ts';
@@ -30,6 +30,9 @@ export async function readList(
 ): Promise<Listed> {
   const { store } = context;
   const token = options.continue ? decodeContinue(options.continue) : undefined;
+  if (token && options.resourceVersion) {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
   const exact = options.match === 'Exact' || (options.match === undefined && options.limit !== undefined);
   if (options.resourceVersion) await waitFor(context, options.resourceVersion);
   let rv = token && token.rv >= 0 ? token.rv : store.rv;
@@ -101,7 +104,7 @@ export async function waitFor(context: ClusterContext, rv: number): Promise<void
     const cancel = clock.after(FUTURE_WAIT_MS, () => {
       stop();
       reject(
-        timeout(`Too large resource version: ${rv}, current: ${store.rv}`, 1, [
+        timeout(`Timeout: Too large resource version: ${rv}, current: ${store.rv}`, 1, [
           { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
         ]),
       );

@@ -7,9 +7,10 @@ import type { Cluster } from '../cluster.ts';
 import { parseAccept } from '../codec/accept.ts';
 import { aggregated, apiGroup, apiGroupList, apiResourceList, apiVersions, type Document } from '../kinds/discovery.ts';
 import { openApiDocument, openApiIndex } from '../kinds/openapi-v3.ts';
-import { methodNotAllowed, unknownPath } from '../status.ts';
+import { methodNotAllowed } from '../status.ts';
 import { VERSION } from '../version.ts';
 import type { Exchange } from './exchange.ts';
+import { nothingAt } from './not-found.ts';
 import { serveOpenApiV2 } from './openapi-v2-request.ts';
 
 export async function servePath(
@@ -38,23 +39,23 @@ export async function servePath(
     case 'metrics':
       return exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics());
     case '.well-known':
-      if (rest[0] !== 'openid-configuration') throw unknownPath();
+      if (rest[0] !== 'openid-configuration') throw nothingAt(exchange.path);
       return sendJson(exchange, openIdConfiguration(cluster.tokens.issuer, `${cluster.tokens.issuer}/openid/v1/jwks`));
     case 'openid':
-      if (rest.join('/') !== 'v1/jwks') throw unknownPath();
+      if (rest.join('/') !== 'v1/jwks') throw nothingAt(exchange.path);
       return exchange.send(200, 'application/jwk-set+json', JSON.stringify(jwks(cluster.serviceAccountKeys)));
     case '':
-      if (rest.length > 0) throw unknownPath();
+      if (rest.length > 0) throw nothingAt(exchange.path);
       return sendJson(exchange, { paths: rootPaths(cluster) });
     default:
-      throw unknownPath();
+      throw nothingAt(exchange.path);
   }
 }
 
 function serveDiscovery(cluster: Cluster, exchange: Exchange, root: 'api' | 'apis', rest: string[]): Promise<void> {
   const { registry } = cluster;
   const [first, second, ...more] = rest;
-  if (more.length > 0) throw unknownPath();
+  if (more.length > 0) throw nothingAt(exchange.path);
   if (first === undefined) {
     const version = aggregatedVersion(exchange);
     if (version) return sendDocument(exchange, aggregated(registry, root, version));
@@ -73,7 +74,7 @@ function serveDiscovery(cluster: Cluster, exchange: Exchange, root: 'api' | 'api
       : second === undefined
         ? apiGroup(registry, first)
         : apiResourceList(registry, first, second);
-  if (!document) throw unknownPath();
+  if (!document) throw nothingAt(exchange.path);
   return sendDocument(exchange, document);
 }
 
@@ -98,11 +99,11 @@ const YEAR_SECONDS = 31_536_000;
 async function serveOpenApi(cluster: Cluster, exchange: Exchange, rest: string[]): Promise<void> {
   const [version, ...path] = rest;
   if (version === 'v2' && path.length === 0) return serveOpenApiV2(cluster.registry, exchange);
-  if (version !== 'v3') throw unknownPath();
+  if (version !== 'v3') throw nothingAt(exchange.path);
   if (path.length === 0) return sendJson(exchange, await openApiIndex(cluster.registry));
   const name = path.join('/');
   const document = await openApiDocument(cluster.registry, name);
-  if (!document) throw unknownPath();
+  if (!document) throw nothingAt(exchange.path);
   const asked = exchange.query.get('hash');
   const headers: Record<string, string> = { etag: `"${document.hash}"`, vary: 'Accept' };
   if (asked && asked !== document.hash) {

@@ -7,13 +7,14 @@ import type { Cluster } from '../cluster.ts';
 import { selectedName } from '../field-selector.ts';
 import { bind } from '../handlers/binding.ts';
 import type { WriteOptions } from '../operations.ts';
-import { badRequest, methodNotAllowed, unknownPath } from '../status.ts';
+import { badRequest, methodNotAllowed } from '../status.ts';
 import { acceptedBy, includeOf, sendObject, sendStatusOr, sendValue, statusForm } from './answer.ts';
 import { type Call, readDelete, readOperand, readPatch, readWrite } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { readList, waitFor } from './list.ts';
 import { sendList } from './list-answer.ts';
-import { parseListOptions, parseVersion } from './list-options.ts';
+import { parseExactVersion, parseListOptions } from './list-options.ts';
+import { nothingAt } from './not-found.ts';
 import type { ResourceRoute } from './route.ts';
 import { CREATED, serveSubresource } from './subresources.ts';
 import { serveWatch } from './watch.ts';
@@ -35,7 +36,7 @@ export async function serveResource(
     name: route.name || nameInSelector(route, exchange),
   });
   const resource = cluster.registry.find(route.group, route.version, route.plural);
-  if (!resource || (route.namespace && !resource.namespaced)) throw unknownPath();
+  if (!resource || (route.namespace && !resource.namespaced)) throw nothingAt(exchange.path);
   if (exchange.method === 'HEAD') throw methodNotAllowed();
   if (resource.deprecationWarning) exchange.warnings.push(resource.deprecationWarning);
   const call: Call = { cluster, exchange, route, resource, identity, signal };
@@ -44,11 +45,12 @@ export async function serveResource(
   // That the answer will be wanted must be known before anything is read or written for it.
   if (route.verb !== 'list' && route.verb !== 'watch') acceptedBy(call);
   if (isReview(resource.kind)) return serveReview(call);
-  if (resource.namespaced && !route.namespace && (route.name || route.verb === 'create')) throw unknownPath();
+  if (resource.namespaced && !route.namespace && (route.name || route.verb === 'create'))
+    throw nothingAt(exchange.path);
   switch (route.verb) {
     case 'get': {
       const version = exchange.query.get('resourceVersion');
-      if (version) await waitFor(cluster, parseVersion(version));
+      if (version) await waitFor(cluster, parseExactVersion(version));
       return sendObject(call, 200, await cluster.operations.read(resource, route.namespace, route.name));
     }
     case 'list':
@@ -102,14 +104,14 @@ async function serveList(call: Call): Promise<void> {
   const options = parseListOptions(exchange.query, resource, route);
   const accepted = acceptedBy(call);
   const listed = await readList(cluster, resource, route.namespace, options);
-  return sendList(exchange, resource, listed, accepted, includeOf(exchange), cluster.clock.now());
+  return sendList(exchange, resource, listed, accepted, includeOf(exchange, accepted), cluster.clock.now());
 }
 
 function serveWatchOf(call: Call): Promise<void> {
   const { cluster, exchange, route, resource, signal } = call;
   const options = parseListOptions(exchange.query, resource, route);
   const accepted = acceptedBy(call, { stream: true });
-  const form = { accepted, include: includeOf(exchange) };
+  const form = { accepted, include: includeOf(exchange, accepted) };
   return serveWatch(cluster, exchange, resource, route.namespace, options, form, signal);
 }
 
@@ -133,7 +135,8 @@ async function serveDeleteCollection(call: Call): Promise<void> {
       if ((error as { code?: number }).code !== 404) throw error;
     }
   }
-  return sendList(exchange, resource, listed, acceptedBy(call), includeOf(exchange), cluster.clock.now());
+  const accepted = acceptedBy(call);
+  return sendList(exchange, resource, listed, accepted, includeOf(exchange, accepted), cluster.clock.now());
 }
 
 /** The old way to bind: to the collection, the pod is named in the body. */

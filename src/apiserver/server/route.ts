@@ -110,7 +110,7 @@ function verbOf(method: string, name: string, watch: boolean): string {
 }
 
 export function isTrue(value: string | null): boolean {
-  return value !== null && value !== 'false' && value !== '0';
+  return value !== null && value.toLowerCase() !== 'false' && value !== '0';
 }
 
 function decode(segment: string): string {

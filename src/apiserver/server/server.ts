@@ -12,17 +12,21 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { type Random, systemRandom } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
-import { ANONYMOUS } from '../auth/identity.ts';
+import { ANONYMOUS, type Identity } from '../auth/identity.ts';
 import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Clusters, ROOT } from '../clusters.ts';
 import { ApiError, internalError, unknownPath } from '../status.ts';
 import { sendValue, statusForm } from './answer.ts';
 import { Exchange } from './exchange.ts';
+import { classify } from './flow-schemas.ts';
+import { PageNotFound } from './not-found.ts';
 import { servePath } from './path-requests.ts';
+import { deadlineOf, isStream, tookTooLong } from './request-deadline.ts';
 import { serveResource } from './resource-requests.ts';
-import { clusterNamed, parseRoute, splitCluster } from './route.ts';
+import { clusterNamed, parseRoute, type Route, splitCluster } from './route.ts';
 
 export interface ServerOptions {
   clusters: Clusters;
@@ -33,6 +37,8 @@ export interface ServerOptions {
   port?: number;
   /** False: only tenants are served, and there is nothing at `/`. Default true. */
   hasRoot?: boolean;
+  /** Names requests. */
+  random?: Random;
   /** Text for `/metrics`. */
   metrics?: () => string;
   /** Told of failures that are ours, not the client's. */
@@ -45,6 +51,7 @@ const NEVER = new AbortController().signal;
 export class ApiServer {
   readonly #options: ServerOptions;
   readonly #server: Http2SecureServer;
+  readonly #random: Random;
   #stopping = false;
   readonly #sockets = new Set<Socket>();
   readonly #streams = new Map<string, Set<AbortController>>();
@@ -52,6 +59,7 @@ export class ApiServer {
 
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.#random = options.random ?? systemRandom;
     this.#server = createSecureServer(
       {
         ...options.tls,
@@ -107,8 +115,9 @@ export class ApiServer {
   ): Promise<void> {
     let exchange: Exchange | undefined;
     let cluster: Cluster | undefined;
+    let inTime = () => {};
     try {
-      exchange = new Exchange(request, response);
+      exchange = new Exchange(request, response, this.#random);
       exchange.response.on('error', () => {});
       const split = splitCluster(exchange.path);
       exchange.path = split.path;
@@ -117,6 +126,8 @@ export class ApiServer {
       cluster = isServed ? await this.#options.clusters.get(split.cluster) : undefined;
       if (!cluster) throw split.cluster === ROOT && isServed ? starting() : unknownPath();
       cluster.active++;
+      const route = parseRoute(exchange.method, exchange.path, exchange.query);
+      inTime = this.#limit(cluster, exchange, route);
       const impersonation = impersonationOf(request);
       const identity = cluster.authenticator.authenticate({
         authorization: exchange.header('authorization'),
@@ -124,7 +135,7 @@ export class ApiServer {
         impersonation,
       });
       this.#noteCall(cluster, exchange, identity.user);
-      const route = parseRoute(exchange.method, exchange.path, exchange.query);
+      nameFlow(cluster, exchange, identity, route);
       if (route.kind === 'path') {
         await servePath(cluster, exchange, identity, () => this.#metrics(split.cluster));
       } else if (route.verb === 'watch') {
@@ -135,11 +146,19 @@ export class ApiServer {
     } catch (error) {
       await this.#fail(exchange, response, error);
     } finally {
+      inTime();
       if (cluster) {
         cluster.active--;
         cluster.lastUsed = cluster.clock.now();
       }
     }
+  }
+
+  /** Answers for a request that takes too long; the function returned says that it did not. */
+  #limit(cluster: Cluster, exchange: Exchange, route: Route): () => void {
+    const deadline = deadlineOf(exchange, route);
+    if (deadline === undefined) return () => {};
+    return cluster.clock.after(deadline, () => void this.#fail(exchange, exchange.response, tookTooLong()));
   }
 
   /** Neither Rookery's own programs and strangers that probe it, nor watches, which come back by themselves when nobody is there. */
@@ -178,7 +197,7 @@ export class ApiServer {
   ): Promise<void> {
     const failure =
       error instanceof ApiError ? error : error instanceof RookeryError && error.retry ? busy() : internalError(error);
-    if (!(error instanceof ApiError)) {
+    if (!(error instanceof ApiError || error instanceof PageNotFound)) {
       this.#options.onError?.(error, { method: exchange?.method ?? '', path: exchange?.path ?? '' });
     }
     if (!exchange) {
@@ -189,6 +208,7 @@ export class ApiServer {
       exchange.response.destroy();
       return;
     }
+    if (error instanceof PageNotFound) return exchange.send(404, 'text/plain; charset=utf-8', '404 page not found\n');
     const headers: Record<string, string> = {};
     if (failure.details?.retryAfterSeconds) headers['retry-after'] = String(failure.details.retryAfterSeconds);
     if (failure.code === 401) headers['www-authenticate'] = 'Bearer realm="kubernetes"';
@@ -210,6 +230,15 @@ export class ApiServer {
     }
     return certificate ?? undefined;
   }
+}
+
+/** The flow schema and priority level of a request; streams have none. */
+function nameFlow(cluster: Cluster, exchange: Exchange, identity: Identity, route: Route): void {
+  if (route.kind === 'resource' && isStream(route)) return;
+  const flow = classify(cluster.store, identity, route);
+  if (!flow) return;
+  exchange.addHeader('x-kubernetes-pf-flowschema-uid', flow.flowSchema);
+  exchange.addHeader('x-kubernetes-pf-prioritylevel-uid', flow.priorityLevel);
 }
 
 function socketOf(request: IncomingMessage | Http2ServerRequest): TLSSocket | undefined {

@@ -8,9 +8,10 @@ import { readScale, writeScale } from '../handlers/scale.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import type { Subresource } from '../resource.ts';
-import { ApiError, badRequest, methodNotAllowed, type Status, unknownPath } from '../status.ts';
+import { ApiError, badRequest, methodNotAllowed, notFound, type Status } from '../status.ts';
 import { acceptedBy, sendObject, sendValue, statusForm } from './answer.ts';
 import { type Call, readOperand, readPatch, readWrite } from './call.ts';
+import { nothingAt } from './not-found.ts';
 
 export const CREATED: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
@@ -19,7 +20,9 @@ export async function serveSubresource(call: Call): Promise<void> {
   const { namespace, name } = route;
   const known = resource.subresources.find((s) => s.name === route.subresource);
   // Only a proxy has something below it.
-  if (!known || !name || (route.rest && route.subresource !== 'proxy')) throw unknownPath();
+  if (!known || !name || (route.rest && route.subresource !== 'proxy')) {
+    throw resource.custom ? notFound({ group: route.group, resource: route.plural, name }) : nothingAt(exchange.path);
+  }
   if (!known.verbs.includes(route.verb)) throw methodNotAllowed();
   if (route.verb !== 'get') acceptedBy(call);
   switch (route.subresource) {

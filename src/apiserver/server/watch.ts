@@ -12,7 +12,7 @@ import { inOrder } from '../handlers/conversion.ts';
 import { scopeOf, seenChange } from '../handlers/selection.ts';
 import { sendsAsStored, servedApiVersion, viewed } from '../handlers/stored-form.ts';
 import type { Resource } from '../resource.ts';
-import { type ApiError, expired, type Status } from '../status.ts';
+import { ApiError, expired, type Status } from '../status.ts';
 import { type ChangeEvent, CompactedError, type EndWatch, type Stored } from '../store/store.ts';
 import type { Exchange } from './exchange.ts';
 import { readList, waitFor } from './list.ts';
@@ -42,10 +42,14 @@ export async function serveWatch(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock } = context;
-  if (options.resourceVersion) await waitFor(context, options.resourceVersion);
   const frame =
     form.accepted.encoding === 'protobuf' ? (await import('../codec/protobuf-encoder.ts')).encodeEvent : undefined;
   const stream = new WatchStream(context, exchange, resource, form, frame);
+  // Only one that begins with a state waits for that state; others wait for what comes after their version anyway.
+  if (options.resourceVersion && options.sendInitialEvents) {
+    const late = await tooLate(context, options.resourceVersion);
+    if (late) return stream.fail(late);
+  }
   const scope = scopeOf(namespace, options);
   const fromState = options.sendInitialEvents ?? !options.resourceVersion;
   let afterRv = options.resourceVersion ?? store.rv;
@@ -100,6 +104,17 @@ export async function serveWatch(
   stream.end();
 }
 
+/** A version that does not come: by now the stream has begun, so its failure is an event. */
+async function tooLate(context: ClusterContext, rv: number): Promise<ApiError | undefined> {
+  try {
+    await waitFor(context, rv);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
 /** One plain JSON line per change and type, shared by all watchers that want it as it is stored. */
 const lines = new WeakMap<Stored, Map<string, Buffer>>();
 
@@ -148,7 +163,7 @@ class WatchStream {
   }
 
   bookmark(rv: number, annotations?: Record<string, string>): void {
-    const metadata = { resourceVersion: String(rv), creationTimestamp: null, ...(annotations ? { annotations } : {}) };
+    const metadata = { resourceVersion: String(rv), ...(annotations ? { annotations } : {}) };
     const object: KubeObject = { kind: this.#resource.kind, apiVersion: servedApiVersion(this.#resource), metadata };
     if (this.#form.accepted.shape !== 'Table') return this.#event('BOOKMARK', this.#shaped(object));
     const { version } = this.#form.accepted;
@@ -163,6 +178,7 @@ class WatchStream {
   }
 
   fail(error: ApiError): void {
+    this.open();
     this.#event('ERROR', error.toStatus());
     this.end();
   }
