@@ -42,6 +42,18 @@ export interface DeleteOptions {
   orphanDependents?: boolean;
 }
 
+/** The body of a request that is not the resource itself, or that is not stored. */
+export interface Operand {
+  operation: 'CREATE' | 'UPDATE' | 'CONNECT';
+  resource: Resource;
+  subresource: string;
+  namespace: string;
+  name: string;
+  /** With its own apiVersion and kind. */
+  object: KubeObject;
+  old?: KubeObject;
+}
+
 /** Objects returned may be shared with the store's cache: treat as read-only. */
 export interface Operations {
   /** In the resource's version. Throws ApiError 404. For kinds no webhook converts. */
@@ -65,6 +77,8 @@ export interface Operations {
     patch: Patch,
     options: WriteOptions,
   ): Promise<{ object: KubeObject; created: boolean }>;
+  /** Shows an operand to webhooks and policies; returns it as they left it. What follows from it is to be `isInner`. */
+  admit(operand: Operand, options: WriteOptions): Promise<KubeObject>;
   /** The object when it stays (finalizers, grace), else a Status of success. */
   delete(
     resource: Resource,

@@ -537,3 +537,132 @@ describe('a webhook is found by its Service', () => {
     expect((await create()).status).toBe(201);
   });
 });
+
+describe('requests that are about a part of an object', () => {
+  const every = [
+    { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] },
+    { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] },
+  ];
+  const pods = '/api/v1/namespaces/default/pods';
+  const newPod = async () => {
+    const name = `pod-${++count}`;
+    const spec = { containers: [{ name: 'main', image: 'main:1' }] };
+    expect((await http.post(pods, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec })).status).toBe(201);
+    return name;
+  };
+  /** What the webhook was told of a request, and that it was told once. */
+  const told = async (path: string, ask: () => Promise<Answer>) => {
+    const before = hooks.calls(path);
+    const answer = await ask();
+    expect(answer.status, answer.text).toBeLessThan(300);
+    expect(hooks.calls(path) - before).toBe(1);
+    return hooks.seen.get(path)?.review.request;
+  };
+
+  it('are seen in the form they have, once', async () => {
+    const name = await newPod();
+    hooks.on('/parts', allow);
+    await configure('validating', '/parts', { rules: every.slice(0, 1), objectSelector: {} });
+    const body = (kind: string, apiVersion: string, rest: object) => ({
+      apiVersion,
+      kind,
+      metadata: { name },
+      ...rest,
+    });
+    const binding = body('Binding', 'v1', { target: { kind: 'Node', name: 'node-1' } });
+    expect(await told('/parts', () => http.post(`${pods}/${name}/binding`, binding))).toMatchObject({
+      operation: 'CREATE',
+      kind: { group: '', version: 'v1', kind: 'Binding' },
+      resource: { resource: 'pods' },
+      subResource: 'binding',
+      name,
+      object: { target: { name: 'node-1' } },
+    });
+    const status = { status: { phase: 'Running' } };
+    expect(await told('/parts', () => http.patch(`${pods}/${name}/status`, 'merge', status))).toMatchObject({
+      operation: 'UPDATE',
+      kind: { kind: 'Pod' },
+      subResource: 'status',
+      object: { status: { phase: 'Running' } },
+    });
+    const eviction = body('Eviction', 'policy/v1', {});
+    expect(await told('/parts', () => http.post(`${pods}/${name}/eviction`, eviction))).toMatchObject({
+      operation: 'CREATE',
+      kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+      subResource: 'eviction',
+    });
+    const token = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+    const account = '/api/v1/namespaces/default/serviceaccounts/default/token';
+    expect(await told('/parts', () => http.post(account, token))).toMatchObject({
+      kind: { group: 'authentication.k8s.io', kind: 'TokenRequest' },
+      subResource: 'token',
+    });
+  });
+
+  it('of scale: a webhook sees and changes the Scale', async () => {
+    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const deployments = '/apis/apps/v1/namespaces/default/deployments';
+    const metadata = { name: `scaled-${++count}` };
+    const spec = { replicas: 1, selector: { matchLabels: { a: 'b' } }, template };
+    await http.post(deployments, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec });
+    hooks.on('/scale', patch([{ op: 'replace', path: '/spec/replicas', value: 3 }]));
+    await configure('mutating', '/scale', { rules: every.slice(0, 1) });
+    const path = `${deployments}/${metadata.name}`;
+    const request = await told('/scale', () => http.patch(`${path}/scale`, 'merge', { spec: { replicas: 9 } }));
+    expect(request).toMatchObject({
+      operation: 'UPDATE',
+      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      resource: { group: 'apps', version: 'v1', resource: 'deployments' },
+      subResource: 'scale',
+      object: { spec: { replicas: 9 } },
+      oldObject: { spec: { replicas: 1 } },
+    });
+    expect((await http.get(path)).json.spec.replicas).toBe(3);
+  });
+
+  it('of connections: a webhook may refuse them', async () => {
+    const name = await newPod();
+    hooks.on('/attach', deny({ message: 'attaching is not allowed' }));
+    const rules = [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/attach'] }];
+    await configure('validating', '/attach', { rules });
+    const answer = await http.post(`${pods}/${name}/attach?container=main&stdin=true`, undefined);
+    expect(answer.json.message).toMatch(/denied the request: attaching is not allowed$/);
+    expect(hooks.seen.get('/attach')?.review.request).toMatchObject({
+      operation: 'CONNECT',
+      kind: { group: '', version: 'v1', kind: 'PodAttachOptions' },
+      subResource: 'attach',
+      object: { kind: 'PodAttachOptions', apiVersion: 'v1', container: 'main', stdin: true },
+      oldObject: null,
+      options: null,
+    });
+    expect((await http.post(`${pods}/${name}/exec?command=sh`, undefined)).json.message).not.toMatch(/denied/);
+  });
+
+  it('reviews are requests like others, configurations of webhooks are not', async () => {
+    hooks.on('/every', deny({ message: 'nothing at all' }));
+    await configure('validating', '/every', { rules: every.slice(1) });
+    const apiVersion = 'authorization.k8s.io/v1';
+    const review = { apiVersion, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: { verb: 'get' } } };
+    const answer = await http.post(`/apis/${apiVersion}/selfsubjectaccessreviews`, review);
+    expect(answer.json.message).toMatch(/denied the request: nothing at all$/);
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'refused' } };
+    expect((await http.post('/api/v1/namespaces', namespace)).status).toBe(400);
+    expect(hooks.seen.get('/every')?.review.request).toMatchObject({ name: 'refused', namespace: 'refused' });
+    expect((await http.patch(made[0] as string, 'merge', { metadata: { labels: { a: 'b' } } })).status).toBe(200);
+    expect((await http.delete(made[0] as string)).status).toBe(200);
+    expect((await create()).status).toBe(201);
+  });
+});
+
+it('every attempt of an update is shown, and only what was shown last is stored', async () => {
+  const object = newMap({ data: { n: '0' } });
+  await create(object);
+  const path = `${MAPS}/${object.metadata.name}`;
+  hooks.on('/count', (review, response) => {
+    const { data } = review.request.object;
+    return patch([{ op: 'add', path: '/data/seen', value: Object.keys(data).sort().join() }])(review, response);
+  });
+  await configure('mutating', '/count', { objectSelector: {} });
+  await Promise.all(['a', 'b', 'c', 'd'].map((key) => http.patch(path, 'merge', { data: { [key]: '1' } })));
+  expect((await http.get(path)).json.data).toMatchObject({ a: '1', b: '1', c: '1', d: '1', seen: 'a,b,c,d,n,seen' });
+});

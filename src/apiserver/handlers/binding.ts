@@ -10,11 +10,14 @@ export async function bind(
   pods: Resource,
   namespace: string,
   name: string,
-  binding: KubeObject,
+  sent: KubeObject,
   options: WriteOptions,
   now: number,
 ): Promise<void> {
-  if (binding.metadata?.name !== name) throw badRequest('name in URL does not match name in Binding object');
+  if (sent.metadata?.name !== name) throw badRequest('name in URL does not match name in Binding object');
+  const typed: KubeObject = { ...sent, apiVersion: 'v1', kind: 'Binding' };
+  const operand = { operation: 'CREATE' as const, resource: pods, subresource: 'binding', namespace, name };
+  const binding = await operations.admit({ ...operand, object: typed }, options);
   const node = binding.target?.name;
   if (!node) throw invalid('', 'Binding', name, [field.required('target.name')]);
   const pod = operations.get(pods, namespace, name);
@@ -31,5 +34,15 @@ export async function bind(
     (condition: { type: string }) => condition.type !== 'PodScheduled',
   );
   const body = { metadata, spec: { nodeName: node }, status: { conditions: [...others, scheduled] } };
-  await operations.patch(pods, namespace, name, { type: 'merge', body }, { ...options, subresource: 'binding' });
+  await operations.patch(
+    pods,
+    namespace,
+    name,
+    { type: 'merge', body },
+    {
+      ...options,
+      subresource: 'binding',
+      isInner: true,
+    },
+  );
 }

@@ -46,7 +46,8 @@ export function attributesOf(
     resource: draft.resource,
     subresource: draft.options.subresource ?? '',
     namespace: draft.namespace,
-    name: draft.object.metadata.name ?? '',
+    // Options of a connection have no metadata.
+    name: draft.object.metadata?.name ?? '',
     object: operation === 'DELETE' ? undefined : draft.object,
     old: draft.live,
     identity: draft.options.identity,

@@ -13,14 +13,20 @@ export async function evict(
   pods: Resource,
   namespace: string,
   name: string,
-  eviction: KubeObject,
+  sent: KubeObject,
   options: WriteOptions,
 ): Promise<void> {
+  const typed: KubeObject = { ...sent, apiVersion: 'policy/v1', kind: 'Eviction' };
+  const operand = { operation: 'CREATE' as const, resource: pods, subresource: 'eviction', namespace, name };
+  const eviction = await context.operations.admit({ ...operand, object: typed }, options);
   const pod = context.operations.get(pods, namespace, name);
   const { phase } = pod.status ?? {};
   const counts = phase !== 'Succeeded' && phase !== 'Failed' && phase !== 'Pending' && !pod.metadata.deletionTimestamp;
   if (counts) await spendBudget(context, namespace, pod, options.dryRun ?? false);
-  await context.operations.delete(pods, namespace, name, eviction.deleteOptions ?? {}, options);
+  await context.operations.delete(pods, namespace, name, eviction.deleteOptions ?? {}, {
+    ...options,
+    isInner: true,
+  });
 }
 
 async function spendBudget(

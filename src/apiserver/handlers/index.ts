@@ -8,6 +8,7 @@ import { prepare } from './conversion.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { subjectOf } from './metadata.ts';
+import { admitOperand } from './operand.ts';
 import { patch } from './patch.ts';
 import { keyOf, viewed } from './stored-form.ts';
 import { update } from './update.ts';
@@ -33,6 +34,7 @@ export function operationsOn(context: ClusterContext): Operations {
     create: (resource, namespace, object, options) => create(context, resource, namespace, object, options),
     update: (resource, namespace, name, object, options) => update(context, resource, namespace, name, object, options),
     patch: (resource, namespace, name, body, options) => patch(context, resource, namespace, name, body, options),
+    admit: (operand, options) => admitOperand(context, operand, options),
     delete: (resource, namespace, name, deletion, options) =>
       remove(context, resource, namespace, name, deletion, options),
   };

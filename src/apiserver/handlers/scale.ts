@@ -27,10 +27,12 @@ export async function writeScale(
   const paths = resource.scale;
   if (!paths) throw unknownPath();
   const current = await readScale(operations, resource, namespace, name);
-  const wanted = revise(current);
-  if (wanted.metadata?.name && wanted.metadata.name !== name) {
-    throw badRequest(`the name of the object (${wanted.metadata.name}) does not match the name on the URL (${name})`);
+  const sent: KubeObject = { ...revise(current), apiVersion: current.apiVersion, kind: current.kind };
+  if (sent.metadata?.name && sent.metadata.name !== name) {
+    throw badRequest(`the name of the object (${sent.metadata.name}) does not match the name on the URL (${name})`);
   }
+  const operand = { operation: 'UPDATE' as const, resource, subresource: 'scale', namespace, name };
+  const wanted = await operations.admit({ ...operand, object: sent, old: current }, options);
   const replicas = wanted.spec?.replicas ?? 0;
   if (!Number.isInteger(replicas) || replicas < 0) {
     const detail = 'must be greater than or equal to 0';
@@ -41,7 +43,8 @@ export async function writeScale(
   const body: Record<string, unknown> = {};
   setAt(body, paths.specReplicas, replicas);
   if (version && version !== current.metadata.resourceVersion) setAt(body, 'metadata.resourceVersion', version);
-  const written = await operations.patch(resource, namespace, name, { type: 'merge', body }, options);
+  const inner = { ...options, isInner: true };
+  const written = await operations.patch(resource, namespace, name, { type: 'merge', body }, inner);
   return scaleOf(written.object, paths);
 }
 

@@ -150,19 +150,18 @@ async function serveBinding(call: Call, binding: KubeObject, options: WriteOptio
 }
 
 async function serveReview(call: Call): Promise<void> {
-  const { cluster, exchange, route, resource, identity } = call;
-  const { object } = await readOperand(call, resource);
-  const answer = review(
-    resource.kind,
-    { ...object, apiVersion: `${resource.group}/${resource.version}`, kind: resource.kind },
-    {
-      identity,
-      namespace: route.namespace,
-      authorizer: cluster.authorizer,
-      authenticator: cluster.authenticator,
-      clock: cluster.clock,
-    },
-  );
+  const { cluster, route, resource, identity } = call;
+  const { object: sent, options } = await readOperand(call, resource);
+  const typed = { ...sent, apiVersion: `${resource.group}/${resource.version}`, kind: resource.kind };
+  const operand = { operation: 'CREATE' as const, resource, subresource: '', namespace: route.namespace, name: '' };
+  const object = await cluster.operations.admit({ ...operand, object: typed }, options);
+  const answer = review(resource.kind, object, {
+    identity,
+    namespace: route.namespace,
+    authorizer: cluster.authorizer,
+    authenticator: cluster.authenticator,
+    clock: cluster.clock,
+  });
   // Reviews are never stored, so there is nothing a table could be made of: 406 where only that is accepted.
   acceptedBy(call, { shapes: ['object', 'PartialObjectMetadata'] });
   return sendObject(call, 201, answer);

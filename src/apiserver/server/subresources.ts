@@ -29,7 +29,10 @@ export async function serveSubresource(call: Call): Promise<void> {
     case 'scale':
       return serveScale(call, known);
     case 'token': {
-      const { object } = await readOperand(call, known);
+      const { object: sent, options } = await readOperand(call, known);
+      const typed = { ...sent, apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
+      const operand = { operation: 'CREATE' as const, resource, subresource: 'token', namespace, name };
+      const object = await cluster.operations.admit({ ...operand, object: typed }, options);
       return sendValue(exchange, 201, issueToken(cluster, namespace, name, object), acceptedBy(call));
     }
     case 'binding': {
@@ -48,6 +51,7 @@ export async function serveSubresource(call: Call): Promise<void> {
     case 'attach':
     case 'portforward':
     case 'proxy':
+      await admitConnection(call);
       return serveStreaming(call);
     default:
       return servePart(call);
@@ -110,6 +114,39 @@ function serveLog(call: Call): Promise<void> {
   const { cluster, exchange, route, resource } = call;
   if (cluster.operations.get(resource, route.namespace, route.name).spec?.nodeName) return serveStreaming(call);
   return exchange.send(200, 'text/plain', '');
+}
+
+const CONNECT_KINDS: Record<string, string> = {
+  'pods/attach': 'PodAttachOptions',
+  'pods/exec': 'PodExecOptions',
+  'pods/portforward': 'PodPortForwardOptions',
+  'pods/proxy': 'PodProxyOptions',
+  'nodes/proxy': 'NodeProxyOptions',
+  'services/proxy': 'ServiceProxyOptions',
+};
+
+/** Webhooks may refuse a connection by its options, which stand in the query. */
+async function admitConnection({ cluster, exchange, route, resource, identity }: Call): Promise<void> {
+  const { namespace, name, subresource, rest } = route;
+  const kind = CONNECT_KINDS[`${resource.plural}/${subresource}`];
+  if (!kind) return;
+  const object = { kind, apiVersion: 'v1', ...connectOptions(exchange.query, rest) } as KubeObject;
+  await cluster.operations.admit(
+    { operation: 'CONNECT', resource, subresource, namespace, name, object },
+    { identity, warnings: exchange.warnings },
+  );
+}
+
+function connectOptions(query: URLSearchParams, path: string): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  for (const flag of ['stdin', 'stdout', 'stderr', 'tty']) {
+    if (query.get(flag) === 'true' || query.get(flag) === '1') options[flag] = true;
+  }
+  if (query.has('container')) options.container = query.get('container');
+  if (query.has('command')) options.command = query.getAll('command');
+  if (query.has('ports')) options.ports = query.getAll('ports').map(Number);
+  if (path) options.path = `/${path}`;
+  return options;
 }
 
 /** There is no kubelet behind this server unless something provides one: say so instead of hanging. */
