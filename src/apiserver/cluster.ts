@@ -5,6 +5,7 @@
 import type { Clock, Random } from '../clock.ts';
 import type { AdmissionPlugin } from './admission/admission.ts';
 import { builtinPlugins } from './admission/index.ts';
+import { validatingPolicies } from './admission/policy/index.ts';
 import { webhooks } from './admission/webhook/index.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { certificateAdmission } from './auth/certificate-admission.ts';
@@ -84,11 +85,13 @@ export class Cluster implements ClusterContext {
     this.authorizer = new RbacAuthorizer(this.store);
     const client = new WebhookClient({ store: this.store, clock });
     const hooks = webhooks({ ...this, client });
+    const policies = validatingPolicies(this);
     this.admission = [
       ...(options.admission ?? []),
       ...builtinPlugins(),
       certificateAdmission(this.authorizer),
       hooks.mutating,
+      policies.plugin,
       hooks.validating,
     ];
     const cluster = this;
@@ -120,6 +123,7 @@ export class Cluster implements ClusterContext {
     this.#stops.push(
       () => client.close(),
       hooks.stop,
+      policies.stop,
       () => crds.stop(),
       startLoops(loops),
     );

@@ -1,10 +1,12 @@
-/** Admission policies (pkg/apis/admissionregistration/validation). CEL is checked elsewhere. */
+/** Admission policies (pkg/apis/admissionregistration/validation). Expressions are checked in policy-expressions.ts. */
 import { type FieldError, field } from '../status.ts';
 import { optionalOneOf } from './checks.ts';
 import { type Any, items } from './fields.ts';
+import { dns1123Subdomain } from './names.ts';
+import { paramRefErrors, policyExpressionErrors } from './policy-expressions.ts';
 import { validateRule } from './webhook-validation.ts';
 
-export function validatePolicy({ spec = {} }: Any): FieldError[] {
+export function validatePolicy({ metadata, spec = {} }: Any): FieldError[] {
   const errors: FieldError[] = [];
   errors.push(...optionalOneOf(spec.failurePolicy, ['Fail', 'Ignore'], 'spec.failurePolicy'));
   if (spec.paramKind) {
@@ -24,17 +26,18 @@ export function validatePolicy({ spec = {} }: Any): FieldError[] {
     const text = 'validations or auditAnnotations must be non-empty';
     for (const name of ['validations', 'auditAnnotations']) errors.push(field.required(`spec.${name}`, text));
   }
-  for (const [index, validation] of items(spec.validations).entries()) {
-    if (!(validation.expression ?? '').trim()) {
-      errors.push(field.required(`spec.validations[${index}].expression`, 'expression is not specified'));
-    }
-  }
+  errors.push(...policyExpressionErrors({ metadata, spec }));
   return errors;
 }
 
 export function validatePolicyBinding({ spec = {}, kind }: Any): FieldError[] {
   const errors: FieldError[] = [];
   if (!spec.policyName) errors.push(field.required('spec.policyName'));
+  else {
+    for (const text of dns1123Subdomain(spec.policyName))
+      errors.push(field.invalid('spec.policyName', spec.policyName, text));
+  }
+  errors.push(...paramRefErrors(spec.paramRef, 'spec.paramRef'));
   if (kind !== 'ValidatingAdmissionPolicyBinding') return errors;
   const actions = items(spec.validationActions);
   const path = 'spec.validationActions';

@@ -2,9 +2,11 @@
 import type { Attributes, Authorizer, Identity } from '../auth/identity.ts';
 import { type Environment, extend, type FieldsOf } from './check/environment.ts';
 import { DYN, parseType, type Type } from './check/type.ts';
-import { baseEnvironment } from './engine.ts';
+import { baseEnvironment, compile, type Program } from './engine.ts';
 import { AuthorizerValue, ResourceCheck } from './library/authorizer.ts';
 import type { Variables } from './run/frame.ts';
+import { PlanError } from './run/plan.ts';
+import { CompileError } from './syntax/issue.ts';
 import { jsonValue } from './values/json.ts';
 import { CelError, type Value } from './values/value.ts';
 
@@ -163,4 +165,21 @@ function requestResource(request: unknown): Omit<Attributes, 'verb'> {
     namespace,
     name,
   };
+}
+
+/** Throws an Error in upstream's words; `types` are those the expression may have, any where there are none. */
+export function compileAdmission(source: string, env: Environment, types?: readonly Type[]): Program {
+  let program: Program;
+  try {
+    program = compile(source, env);
+  } catch (error) {
+    if (error instanceof CompileError) throw new Error(`compilation failed: ${error.message}`);
+    if (error instanceof PlanError) throw new Error(`program instantiation failed: ${error.message}`);
+    throw error;
+  }
+  const { type } = program.checked;
+  if (!types || types.some((each) => each.equals(type))) return program;
+  const got = type.kind === 'null' ? type.name : String(type);
+  if (types.length === 1) throw new Error(`must evaluate to ${types[0]} but got ${got}`);
+  throw new Error(`must evaluate to one of [${types.map((each) => each.name).join(' ')}] but got ${got}`);
 }

@@ -2,9 +2,8 @@
  * Match conditions of webhooks and policies: one expression over a request, compiled once, that gives a yes, a no, or an
  * error. The variables are those of admission: `object`, `oldObject`, `request`, `namespaceObject`, `authorizer`.
  */
-import { type Admission, admissionEnvironment, admissionVariables } from './admission-environment.ts';
+import { type Admission, admissionEnvironment, admissionVariables, compileAdmission } from './admission-environment.ts';
 import { BOOL } from './check/type.ts';
-import { compile } from './engine.ts';
 import { CelError } from './values/value.ts';
 
 /** JSON as the API has it; absent values are null in expressions. */
@@ -17,9 +16,7 @@ export interface Condition {
 
 /** Throws an Error with the compiler's words when the expression is not one, or is not a yes-or-no one. */
 export function compileCondition(expression: string): Condition {
-  const program = compile(expression, admissionEnvironment({ authorizer: true }));
-  const { type } = program.checked;
-  if (!type.equals(BOOL)) throw new Error(`must evaluate to bool but got ${type}`);
+  const program = compileAdmission(expression, admissionEnvironment({ authorizer: true }), [BOOL]);
   return {
     evaluate(variables) {
       const { value } = program.run(admissionVariables(variables));

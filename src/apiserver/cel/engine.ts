@@ -9,7 +9,7 @@ import { COMPREHENSIONS, OPTIONALS } from './library/optionals.ts';
 import { STANDARD } from './library/standard.ts';
 import { STRINGS } from './library/strings.ts';
 import { rootFrame, type Variables } from './run/frame.ts';
-import { CostExceeded, meteredCost, startMeter } from './run/meter.ts';
+import { CostExceeded, meteredCost, pauseMeter, startMeter } from './run/meter.ts';
 import { plan } from './run/plan.ts';
 import { parse } from './syntax/parser.ts';
 import { CelError, type Value } from './values/value.ts';
@@ -58,6 +58,8 @@ export function compile(source: string, env: Environment): Program {
   return {
     checked,
     run(variables, limit = CALL_LIMIT) {
+      // An expression may use variables that are expressions themselves.
+      const resume = pauseMeter();
       startMeter(limit);
       try {
         const value = node.eval(rootFrame(variables));
@@ -71,6 +73,8 @@ export function compile(source: string, env: Environment): Program {
           return { value: new CelError(`internal error: ${error.message}`), cost: meteredCost(), exceeded: false };
         }
         throw error;
+      } finally {
+        resume();
       }
     },
   };

@@ -6,6 +6,7 @@ import { garbageCollector } from './garbage-collector.ts';
 import type { Loop, LoopContext } from './loop.ts';
 import { namespaceDefaults } from './namespace-defaults.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { policyStatus } from './policy-status.ts';
 import { tokenSecrets } from './token-secrets.ts';
 
 const LOOPS: Loop[] = [
@@ -16,6 +17,7 @@ const LOOPS: Loop[] = [
   eventTtl,
   tokenSecrets,
   certificateSigning,
+  policyStatus,
 ];
 
 export function startLoops(context: LoopContext): () => void {

@@ -16,6 +16,15 @@ export function startMeter(budget: number): void {
   limit = budget;
 }
 
+/** Sets the meter aside while something else is metered; the returned function takes it up again. */
+export function pauseMeter(): () => void {
+  const [before, bound] = [cost, limit];
+  return () => {
+    cost = before;
+    limit = bound;
+  };
+}
+
 export function meteredCost(): number {
   return cost;
 }
