@@ -4,10 +4,9 @@
  * keep a folder for each cluster with the key the machine showed first.
  */
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { type Clock, type Random, systemRandom } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
-import { Transfers } from '../../machines/transfers.ts';
 import type { RunState } from '../../tools/background-run.ts';
 import type { Processes } from '../../tools/processes.ts';
 import { type HealthProbe, probeHealth } from '../cluster-health.ts';
@@ -23,8 +22,9 @@ import type {
   Resolution,
 } from '../provisioner.ts';
 import { answered, foreignText, reasonOf, refusalOf, takenText } from './answers.ts';
-import { chooseBinary, K3sBinaries, type K3sBinary, sha256Of } from './binaries.ts';
+import { chooseBinary, K3sBinaries, type K3sBinary } from './binaries.ts';
 import { addressesOf, expectationOf, filesFor, fingerprint, type K3sSpec, type Supervision } from './config.ts';
+import { Delivery } from './delivery.ts';
 import { knownHosts, type OpenHost } from './known-hosts.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
 import { K3sMachine, type Task } from './machine.ts';
@@ -48,6 +48,8 @@ export interface K3sProvisionerOptions {
 /** In the folder of a cluster, once its machine was claimed. */
 const CLAIMED = 'claimed';
 const RECHECK_MS = 15_000;
+/** While k3s comes up, each look at its machine takes the processor from what shall become ready: it is asked itself, and the machine seldom. */
+const LOOK_AGE_MS = 5000;
 /** Measured on two busy cores: 15 to 25 s from the start of k3s to DNS. */
 const USUAL_MS = 25_000;
 /** After so many starts in a row something is wrong that time does not heal. */
@@ -61,13 +63,16 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
   readonly #options: Required<Omit<K3sProvisionerOptions, 'openHost'>>;
   readonly #openHost: OpenHost;
   readonly #binaries: K3sBinaries;
-  readonly #transfers = new Transfers();
+  readonly #delivery: Delivery;
+  /** What was seen of machines whose k3s runs and is not ready yet. */
+  readonly #comingUp = new Map<string, { state: MachineState; at: number }>();
 
   constructor(options: K3sProvisionerOptions) {
     const { processes, clock, folder } = options;
-    this.#options = { random: systemRandom, probe: probeHealth, pollMs: 500, ...options };
+    this.#options = { random: systemRandom, probe: probeHealth, pollMs: 200, ...options };
     this.#openHost = options.openHost ?? knownHosts(processes, clock, folder);
     this.#binaries = new K3sBinaries(processes);
+    this.#delivery = new Delivery(this.#binaries, this.#options.pollMs);
   }
 
   async probe(signal?: AbortSignal): Promise<Availability> {
@@ -135,6 +140,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
   }
 
   suspend(ref: ClusterRef<K3sSpec>, signal?: AbortSignal): Promise<Progress> {
+    this.#comingUp.delete(ref.id);
     return answered(async () => {
       const machine = this.#machine(ref);
       const state = await machine.look(signal);
@@ -183,6 +189,8 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
   async #ensure(request: ClusterRequest<K3sSpec>, isUpgrade: boolean, signal?: AbortSignal): Promise<Progress> {
     const machine = this.#machine(request);
     const { identity } = machine.host;
+    const wait = this.#delivery.underWay(request.id, machine.host) ?? (await this.#wait(request, machine, signal));
+    if (wait) return wait;
     const state = await machine.look(signal);
     const refusal = refusalOf(request, identity, state);
     if (refusal) return refusal;
@@ -197,79 +205,24 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
       if (task.state === 'running') return stopping(task);
     }
     return (
-      (await this.#bring(request, machine, state, isUpgrade, signal)) ??
+      (await this.#delivery.bring(request, machine, state, isUpgrade, signal)) ??
       (await this.#run(request, machine, state, signal))
     );
   }
 
-  /** Program and images; undefined when they are in place. */
-  async #bring(
-    { spec, resolved }: ClusterRequest<K3sSpec>,
+  /** Nothing to do but to wait for k3s, as far as was seen a moment ago; undefined when the machine has to be looked at. */
+  async #wait(
+    request: ClusterRequest<K3sSpec>,
     machine: K3sMachine,
-    state: MachineState,
-    isUpgrade: boolean,
     signal?: AbortSignal,
   ): Promise<Progress | undefined> {
-    const wanted = resolved.image.split('sha256:')[1] ?? '';
-    if (state.binary !== wanted && (isUpgrade || !state.binary)) {
-      const name = `k3s-${wanted.slice(0, 12)}`;
-      let path: string | undefined;
-      if (!state.brought.includes(name)) {
-        const here = await this.#binaries.here(spec.binary, signal);
-        const source = here.find(({ sha256 }) => sha256 === wanted);
-        if (source) {
-          const transfer = { ...source, file: source.path, path: `${HOME}/bin/${name}` };
-          const progress = this.#transfer(machine, transfer, `k3s ${resolved.version}`);
-          if (progress) return progress;
-        } else path = (await this.#onHost(machine, spec.binary, wanted, signal)).path;
-      }
-      await machine.place(wanted, path, signal);
-      state.binary = wanted;
-    }
-    for (const file of spec.airgapImages ?? []) {
-      const name = basename(file);
-      if (state.brought.includes(name)) continue;
-      const here = await stat(file).catch(() => undefined);
-      if (here) {
-        const path = `${spec.dataDir}/agent/images/${name}`;
-        const transfer = { file, path, sha256: await sha256Of(file), size: here.size };
-        const progress = this.#transfer(machine, transfer, `the images ${name}`);
-        if (progress) return progress;
-      } else await machine.copyImages(file, name, signal);
-    }
-    return undefined;
-  }
-
-  async #onHost(
-    machine: K3sMachine,
-    path: string | undefined,
-    sha256: string,
-    signal?: AbortSignal,
-  ): Promise<K3sBinary> {
-    const found = (await this.#binaries.onHost(machine.host, path, signal)).find((binary) => binary.sha256 === sha256);
-    if (found) return found;
-    const message = `the k3s that was chosen (sha256 ${sha256.slice(0, 12)}…) is neither here nor on ${machine.host.identity} any more`;
-    const hint = 'put it back on PATH or into ROOKERY_TOOLS, or ask for another version';
-    throw new RookeryError('k3s.binary-missing', message, { class: 'retryable', hint });
-  }
-
-  #transfer(
-    { host }: K3sMachine,
-    { file, path, sha256, size }: { file: string; path: string; sha256: string; size: number },
-    what: string,
-  ): Progress | undefined {
-    const state = this.#transfers.bring(host, { file, path, sha256, size, mode: 0o600 });
-    if (state.state === 'failed') throw state.error;
-    if (state.state === 'done') return undefined;
-    const megabytes = (bytes: number) => Math.round(bytes / 1e6);
-    return {
-      phase: 'working',
-      reason: 'Copying',
-      message: `copying ${what} to ${host.identity}: ${megabytes(state.bytes)} of ${megabytes(size)} MB`,
-      step: `Copying ${what}`,
-      next: 'then k3s is started',
-      lookAgainMs: this.#options.pollMs,
-    };
+    const { id, spec, initialized } = request;
+    const seen = this.#comingUp.get(id);
+    if (!seen || initialized || this.#options.clock.now() - seen.at >= LOOK_AGE_MS) return undefined;
+    const { state } = seen;
+    if (state.applied !== appliedText(spec, state)) return undefined;
+    state.kubeconfig ??= await machine.host.read(`${HOME}/kubeconfig`, signal);
+    return await this.#judge(request, state, signal);
   }
 
   /** Everything is on the machine: is it configured as asked for, does it run, is the cluster usable? */
@@ -282,13 +235,11 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     const { spec } = request;
     const { pollMs, random } = this.#options;
     const supervision = supervisionOf(spec, state);
-    const files = filesFor(spec, supervision, UNIT);
-    // With the program: one that was replaced is started, also when we were killed in between.
-    const wanted = `${fingerprint(files)} ${state.binary?.slice(0, 12)}`;
+    const wanted = appliedText(spec, state);
     if (state.applied !== wanted || !state.isKept || (state.isStopped && !state.server)) {
       const isAnew = state.applied !== wanted;
       await machine.writeToken(random, signal);
-      await machine.write(files, signal);
+      await machine.write(filesFor(spec, supervision, UNIT), signal);
       await machine.start(isAnew && state.server ? 'restart' : 'start', supervision, signal);
       await machine.host.put(`${HOME}/applied`, wanted, 0o600, signal);
       const message = request.initialized
@@ -303,9 +254,19 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
         lookAgainMs: pollMs,
       };
     }
+    const progress = await this.#judge(request, state, signal);
+    const isComingUp = progress.reason === 'WaitingForReady' && state.server !== undefined;
+    if (isComingUp) this.#comingUp.set(request.id, { state, at: this.#options.clock.now() });
+    return progress;
+  }
+
+  /** It runs as it was told to: what does it say itself? */
+  async #judge(request: ClusterRequest<K3sSpec>, state: MachineState, signal?: AbortSignal): Promise<Progress> {
+    const { pollMs } = this.#options;
     const cluster = await this.#observed(request, state, signal);
     cluster.image = state.binary ? `k3s@sha256:${state.binary}` : request.resolved.image;
     if (cluster.phase === 'ready') {
+      this.#comingUp.delete(request.id);
       return { phase: 'ready', reason: 'Ready', message: '', cluster, lookAgainMs: RECHECK_MS };
     }
     const isFailing = state.restarts >= RESTARTS_MAX;
@@ -349,7 +310,8 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
   async #remove(ref: ClusterRef<K3sSpec>, signal?: AbortSignal): Promise<Removal> {
     const machine = this.#machine(ref);
     const { host } = machine;
-    await this.#transfers.cancel(host);
+    this.#comingUp.delete(ref.id);
+    await this.#delivery.cancel(ref.id, host);
     const state = await machine.look(signal);
     if (state.owner?.id !== ref.id) {
       const left = state.owner ? `; ${takenText(host.identity, state)}: left alone` : '';
@@ -407,6 +369,11 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
 function supervisionOf(spec: K3sSpec, state: MachineState): Supervision {
   if (spec.supervision !== 'auto') return spec.supervision;
   return state.hasSystemd ? 'systemd' : 'process';
+}
+
+/** What is in place when k3s runs as asked for. With the program: one that was replaced is started, also when we were killed in between. */
+function appliedText(spec: K3sSpec, state: MachineState): string {
+  return `${fingerprint(filesFor(spec, supervisionOf(spec, state), UNIT))} ${state.binary?.slice(0, 12)}`;
 }
 
 function isQuiet(state: MachineState): boolean {

@@ -1,0 +1,135 @@
+/** Brings k3s and its images to a machine. Copies go on in the background; as long as they do, nothing is asked of the machine. */
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { RookeryError } from '../../errors.ts';
+import type { Host } from '../../machines/host.ts';
+import { type Transfer, Transfers } from '../../machines/transfers.ts';
+import type { ClusterRequest, Progress } from '../provisioner.ts';
+import { type K3sBinaries, type K3sBinary, sha256Of } from './binaries.ts';
+import type { K3sSpec } from './config.ts';
+import type { K3sMachine } from './machine.ts';
+import type { MachineState } from './machine-state.ts';
+import { HOME } from './scripts.ts';
+
+interface Cargo {
+  transfer: Transfer;
+  /** What people call it. */
+  what: string;
+}
+
+type Request = ClusterRequest<K3sSpec>;
+
+export class Delivery {
+  readonly #binaries: K3sBinaries;
+  readonly #pollMs: number;
+  readonly #transfers = new Transfers();
+  /** What is on its way, for each cluster. */
+  readonly #cargo = new Map<string, Cargo[]>();
+  readonly #sums = new Map<string, string>();
+
+  constructor(binaries: K3sBinaries, pollMs: number) {
+    this.#binaries = binaries;
+    this.#pollMs = pollMs;
+  }
+
+  /** How far it is; undefined when nothing is on its way. */
+  underWay(id: string, host: Host): Progress | undefined {
+    const cargo = this.#cargo.get(id) ?? [];
+    const left = cargo.map((one) => ({ ...one, state: this.#transfers.bring(host, one.transfer) }));
+    for (const { state } of left) {
+      if (state.state !== 'failed') continue;
+      this.#cargo.delete(id);
+      throw state.error;
+    }
+    const moving = left.filter(({ state }) => state.state === 'under way');
+    if (moving.length === 0) {
+      this.#cargo.delete(id);
+      return undefined;
+    }
+    this.#cargo.set(
+      id,
+      moving.map(({ transfer, what }) => ({ transfer, what })),
+    );
+    const texts = moving.map(({ what, transfer, state }) => {
+      const bytes = state.state === 'under way' ? state.bytes : transfer.size;
+      return `${what}: ${megabytes(bytes)} of ${megabytes(transfer.size)} MB`;
+    });
+    return {
+      phase: 'working',
+      reason: 'Copying',
+      message: `copying to ${host.identity}: ${texts.join(', ')}`,
+      step: `Copying ${moving.map(({ what }) => what).join(' and ')}`,
+      next: 'then k3s is started',
+      lookAgainMs: this.#pollMs,
+    };
+  }
+
+  async cancel(id: string, host: Host): Promise<void> {
+    this.#cargo.delete(id);
+    await this.#transfers.cancel(host);
+  }
+
+  /** Program and images; undefined when they are in place. */
+  async bring(
+    { id, spec, resolved }: Request,
+    machine: K3sMachine,
+    state: MachineState,
+    isUpgrade: boolean,
+    signal?: AbortSignal,
+  ): Promise<Progress | undefined> {
+    const wanted = resolved.image.split('sha256:')[1] ?? '';
+    const isProgramWanted = state.binary !== wanted && (isUpgrade || !state.binary);
+    const cargo: Cargo[] = [];
+    let path: string | undefined;
+    const name = `k3s-${wanted.slice(0, 12)}`;
+    if (isProgramWanted && !state.brought.includes(name)) {
+      const source = (await this.#binaries.here(spec.binary, signal)).find(({ sha256 }) => sha256 === wanted);
+      if (source) {
+        const { sha256, size } = source;
+        const transfer = { file: source.path, path: `${HOME}/bin/${name}`, sha256, size, mode: 0o600 };
+        cargo.push({ transfer, what: `k3s ${resolved.version}` });
+      } else path = (await this.#onHost(machine, spec.binary, wanted, signal)).path;
+    }
+    for (const file of spec.airgapImages ?? []) {
+      const archive = basename(file);
+      if (state.brought.includes(archive)) continue;
+      const transfer = await this.#archive(file, `${spec.dataDir}/agent/images/${archive}`);
+      if (transfer) cargo.push({ transfer, what: `the images ${archive}` });
+      else await machine.copyImages(file, archive, signal);
+    }
+    if (cargo.length > 0) {
+      this.#cargo.set(id, cargo);
+      return this.underWay(id, machine.host);
+    }
+    if (isProgramWanted) {
+      await machine.place(wanted, path, signal);
+      state.binary = wanted;
+    }
+    return undefined;
+  }
+
+  async #onHost(
+    machine: K3sMachine,
+    path: string | undefined,
+    sha256: string,
+    signal?: AbortSignal,
+  ): Promise<K3sBinary> {
+    const found = (await this.#binaries.onHost(machine.host, path, signal)).find((binary) => binary.sha256 === sha256);
+    if (found) return found;
+    const message = `the k3s that was chosen (sha256 ${sha256.slice(0, 12)}…) is neither here nor on ${machine.host.identity} any more`;
+    const hint = 'put it back on PATH or into ROOKERY_TOOLS, or ask for another version';
+    throw new RookeryError('k3s.binary-missing', message, { class: 'retryable', hint });
+  }
+
+  /** Undefined for a file that is not on this machine. */
+  async #archive(file: string, path: string): Promise<Transfer | undefined> {
+    const here = await stat(file).catch(() => undefined);
+    if (!here) return undefined;
+    const key = `${file} ${here.size} ${here.mtimeMs} ${here.ino}`;
+    const sha256 = this.#sums.get(key) ?? (await sha256Of(file));
+    this.#sums.set(key, sha256);
+    return { file, path, sha256, size: here.size, mode: 0o600 };
+  }
+}
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
