@@ -229,6 +229,7 @@ export const catalog: readonly Part[] = [
         of: 'sigs.k8s.io/cluster-api',
         folders: [
           'core/config/crd/bases',
+          'core/config/webhook',
           'bootstrap/kubeadm/config/crd/bases',
           'controlplane/kubeadm/config/crd/bases',
         ],
@@ -253,6 +254,13 @@ export const catalog: readonly Part[] = [
     about: 'renders vcluster’s chart; also copied into its Kubernetes image',
     source: { from: 'go', folder: 'helm', programs: { helm: 'helm.sh/helm/v3/cmd/helm' } },
     check: ['bin/helm'],
+  },
+  {
+    name: 'informer',
+    version: '1',
+    about: 'written here: client-go’s shared informer, saying what it sees',
+    source: { from: 'go', folder: 'informer', programs: { informer: '.' } },
+    check: ['bin/informer'],
   },
   {
     name: 'kine',

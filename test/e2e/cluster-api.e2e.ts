@@ -4,35 +4,7 @@ import { run, waitFor } from '../bed/process.ts';
 import { acquire, type Lease } from '../bed/services/service.ts';
 import { clusterApiVersion } from '../bed/versions.ts';
 import { Kubectl } from './support/kubectl.ts';
-
-const group = 'infrastructure.cluster.x-k8s.io';
-
-/** The smallest infrastructure provider there can be: a kind that follows the contract, played by the test itself. */
-const nestClusters = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `nestclusters.${group}`, labels: { 'cluster.x-k8s.io/v1beta2': 'v1alpha1' } },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: {
-      kind: 'NestCluster',
-      listKind: 'NestClusterList',
-      plural: 'nestclusters',
-      singular: 'nestcluster',
-      categories: ['cluster-api'],
-    },
-    versions: [
-      {
-        name: 'v1alpha1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
+import { group, nestClusters } from './support/nest-cluster.ts';
 
 interface ClusterObject {
   readonly metadata: { readonly uid: string; readonly finalizers?: string[] };

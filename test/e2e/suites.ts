@@ -14,6 +14,17 @@ export const suites: readonly Suite[] = [
   { name: 'kube-apiserver', about: 'a bare API server on etcd', parts: ['kubernetes', 'etcd'] },
   { name: 'object-store', about: 'our object store and informers against it', parts: ['kubernetes', 'etcd'] },
   {
+    name: 'controller-manager',
+    about: 'the unmodified kube-controller-manager on our API server',
+    parts: ['kubernetes'],
+  },
+  {
+    name: 'client-go',
+    about: 'an informer of client-go on our API server, killed and back',
+    parts: ['informer', 'kubernetes'],
+  },
+  { name: 'helm', about: 'helm and a chart with hooks on a virtual cluster', parts: ['helm', 'kubernetes'] },
+  {
     name: 'kind',
     about: 'kind with a worker: create, network, DNS, volume, delete',
     parts: ['kind-cli', 'node-image'],
@@ -64,6 +75,11 @@ export const suites: readonly Suite[] = [
     name: 'cluster-api',
     about: 'upstream Cluster API core on a bare API server',
     parts: ['cluster-api', 'kubernetes', 'etcd'],
+  },
+  {
+    name: 'upstream-on-ours',
+    about: 'upstream Cluster API core with its webhooks and conversions on our API server',
+    parts: ['cluster-api', 'kubernetes'],
   },
   {
     name: 'upstream-core',
