@@ -197,7 +197,13 @@ export const field = {
   invalid: (path: string, value: unknown, detail: string): FieldError => ({
     type: 'FieldValueInvalid',
     field: path,
-    message: `Invalid value: ${shown(value)}: ${detail}`,
+    message: `Invalid value: ${shown(value)}${detail && `: ${detail}`}`,
+  }),
+  /** Where the value is too large to show, or no single one is wrong. */
+  invalidAsIs: (path: string, detail: string): FieldError => ({
+    type: 'FieldValueInvalid',
+    field: path,
+    message: `Invalid value: ${detail}`,
   }),
   typeInvalid: (path: string, value: unknown, detail: string): FieldError => ({
     type: 'FieldValueTypeInvalid',
@@ -231,9 +237,9 @@ export const field = {
   }),
 };
 
-/** 422 for `Kind.group "name"`; details.kind is the Kind here, not the resource. */
+/** 422 for `Kind.group "name"`; details.kind is the Kind here, not the resource. What is said twice is one sentence. */
 export function invalid(group: string, kind: string, name: string, errors: FieldError[]): ApiError {
-  const texts = errors.map((e) => `${e.field}: ${e.message}`);
+  const texts = [...new Set(errors.map((e) => `${e.field}: ${e.message}`))];
   const joined = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   return new ApiError(422, 'Invalid', `${qualified(group, kind)} ${JSON.stringify(name)} is invalid: ${joined}`, {
     ...(name ? { name } : {}),

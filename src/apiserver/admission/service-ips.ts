@@ -90,7 +90,7 @@ class Holdings {
   }
 }
 
-function assignIP(service: KubeObject, held: Taken, range: ServiceRange): void {
+function assignIP(service: KubeObject, held: Taken, range: ServiceRange, dryRun: boolean): void {
   const { spec } = service;
   const { base, first, last } = bounds(range.cidr);
   const wanted: string = spec.clusterIP || items(spec.clusterIPs)[0] || '';
@@ -102,7 +102,9 @@ function assignIP(service: KubeObject, held: Taken, range: ServiceRange): void {
     const problem = (text: string) =>
       failure(service, [field.invalid('spec.clusterIPs', [wanted], `failed to allocate IP ${wanted}: ${text}`)]);
     if (number === undefined || number < first || number > last) {
-      throw problem('the provided network does not match the current range');
+      // Upstream's dry run has an allocator of its own, with words of its own.
+      const outside = `the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${range.cidr}`;
+      throw problem(dryRun ? outside : 'the provided network does not match the current range');
     }
     if (held.ips.has(wanted)) throw problem('provided IP is already allocated');
     spec.clusterIP = wanted;
@@ -198,7 +200,7 @@ export function serviceIPs(range: ServiceRange = DEFAULT_RANGE): AdmissionPlugin
       const { type } = service.spec ?? {};
       if (!type || type === 'ExternalName') return;
       const held = holdings.taken(tx, attributes);
-      assignIP(service, held, range);
+      assignIP(service, held, range, attributes.dryRun);
       if (type === 'NodePort' || type === 'LoadBalancer') assignPorts(service, held, range);
     },
   };

@@ -92,6 +92,12 @@ export function isEmptySelector(selector: Any): boolean {
   return Object.keys(selector?.matchLabels ?? {}).length + items(selector?.matchExpressions).length === 0;
 }
 
+/** That a selector does not pick the template's pods; Go prints maps by their keys. */
+export function mismatch(labels: Record<string, string> | undefined): FieldError {
+  const shown = labels ? Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))) : null;
+  return field.invalid('spec.template.metadata.labels', shown, '`selector` does not match template `labels`');
+}
+
 /** Does a LabelSelector pick these labels? */
 export function selects(selector: Any, labels: Record<string, string> = {}): boolean {
   for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) if (labels[key] !== value) return false;

@@ -83,6 +83,34 @@ function validateMetric(metric: Any, path: string): FieldError[] {
   return [...errors, ...validateTarget(source.target ?? {}, `${here}.target`)];
 }
 
+const LONGEST_WINDOW_SECONDS = 3600;
+const LONGEST_PERIOD_SECONDS = 1800;
+
+function validateScalingRules(rules: Any, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const { stabilizationWindowSeconds: window, selectPolicy, policies } = rules;
+  const at = `${path}.stabilizationWindowSeconds`;
+  if (window < 0) errors.push(field.invalid(at, window, 'must be greater than or equal to zero'));
+  if (window > LONGEST_WINDOW_SECONDS) {
+    errors.push(field.invalid(at, window, `must be less than or equal to ${LONGEST_WINDOW_SECONDS}`));
+  }
+  errors.push(...optionalOneOf(selectPolicy, ['Disabled', 'Max', 'Min'], `${path}.selectPolicy`));
+  if (items(policies).length === 0) errors.push(field.required(`${path}.policies`, 'must specify at least one Policy'));
+  for (const [index, { type, value = 0, periodSeconds = 0 }] of items(policies).entries()) {
+    const here = `${path}.policies[${index}]`;
+    if (type !== 'Pods' && type !== 'Percent') {
+      errors.push(field.notSupported(`${here}.type`, type ?? '', ['Percent', 'Pods']));
+    }
+    if (value <= 0) errors.push(field.invalid(`${here}.value`, value, 'must be greater than zero'));
+    const period = `${here}.periodSeconds`;
+    if (periodSeconds <= 0) errors.push(field.invalid(period, periodSeconds, 'must be greater than zero'));
+    if (periodSeconds > LONGEST_PERIOD_SECONDS) {
+      errors.push(field.invalid(period, periodSeconds, `must be less than or equal to ${LONGEST_PERIOD_SECONDS}`));
+    }
+  }
+  return errors;
+}
+
 export function validateAutoscaler({ spec = {} }: Any): FieldError[] {
   const errors: FieldError[] = [];
   const { minReplicas: min, maxReplicas: max = 0, scaleTargetRef: ref = {} } = spec;
@@ -103,6 +131,10 @@ export function validateAutoscaler({ spec = {} }: Any): FieldError[] {
   }
   for (const [index, metric] of items(spec.metrics).entries()) {
     errors.push(...validateMetric(metric, `spec.metrics[${index}]`));
+  }
+  for (const direction of ['scaleUp', 'scaleDown']) {
+    const rules = spec.behavior?.[direction];
+    if (rules) errors.push(...validateScalingRules(rules, `spec.behavior.${direction}`));
   }
   if (min === 0 && !items(spec.metrics).some(({ type }) => type === 'Object' || type === 'External')) {
     const text = 'must specify at least one Object or External metric to support scaling to zero replicas';

@@ -54,6 +54,7 @@ export function convertOf(group: string, kind: string): ((object: KubeObject, to
 const NAME_KINDS: Record<string, NameKind> = {
   '/Namespace': 'label',
   '/Service': 'label1035',
+  'apps/StatefulSet': 'label',
   'rbac.authorization.k8s.io/Role': 'pathSegment',
   'rbac.authorization.k8s.io/ClusterRole': 'pathSegment',
   'rbac.authorization.k8s.io/RoleBinding': 'pathSegment',

@@ -1,8 +1,9 @@
 /** What Jobs and CronJobs must satisfy (pkg/apis/batch/validation). */
 import { type FieldError, field } from '../status.ts';
-import { immutable, labelSelector, nonNegative, oneOf, selects } from './checks.ts';
+import { immutable, labelSelector, mismatch, nonNegative, oneOf, selects } from './checks.ts';
 import { scheduleProblem } from './cron-schedule.ts';
 import { type Any, clone, items } from './fields.ts';
+import { validateFailurePolicy } from './job-failure-policy.ts';
 import { byteLength, dns1123Label } from './names.ts';
 import { validatePodTemplate } from './pod/validation.ts';
 
@@ -62,6 +63,7 @@ function validateRestartPolicy(spec: Any, path: string): FieldError[] {
 function validateJobSpec(spec: Any, path: string): FieldError[] {
   const errors = COUNTS.flatMap((name) => nonNegative(spec[name], `${path}.${name}`));
   errors.push(...validateIndexed(spec, path));
+  if (spec.podFailurePolicy) errors.push(...validateFailurePolicy(spec, `${path}.podFailurePolicy`));
   const replacement = spec.podReplacementPolicy;
   if (replacement != null) {
     const supported = spec.podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed'];
@@ -109,10 +111,7 @@ export function validateJob(job: Any): FieldError[] {
   if (!spec.selector) errors.push(field.required('spec.selector'));
   else errors.push(...labelSelector(spec.selector, 'spec.selector'));
   const labels = spec.template?.metadata?.labels;
-  if (!spec.selector || !selects(spec.selector, labels)) {
-    const text = '`selector` does not match template `labels`';
-    errors.push(field.invalid('spec.template.metadata.labels', labels ?? null, text));
-  }
+  if (!spec.selector || !selects(spec.selector, labels)) errors.push(mismatch(labels));
   if (spec.completionMode === 'Indexed' && spec.completions > 0) {
     const last = `${metadata.name}-${spec.completions - 1}`;
     if (dns1123Label(last).length) {

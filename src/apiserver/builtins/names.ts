@@ -9,6 +9,8 @@ const LABEL_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const LABEL_VALUE = '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?';
 const CONFIG_KEY = '[-._a-zA-Z0-9]+';
+const SEARCH_LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const SEARCH = `${SEARCH_LABEL}(\\.${SEARCH_LABEL})*`;
 const WILDCARD = `\\*\\.${SUBDOMAIN}`;
 
 const labelPattern = new RegExp(`^${LABEL}$`);
@@ -35,6 +37,17 @@ export function patternText(text: string, pattern: string, ...examples: string[]
 
 export function rangeText(low: number, high: number): string {
   return `must be between ${low} and ${high}, inclusive`;
+}
+
+const searchPattern = new RegExp(`^${SEARCH}$`);
+
+/** A domain to search: underscores are allowed in it. */
+export function searchDomain(value: string): string[] {
+  const errors = byteLength(value) > 253 ? [maxLength(253)] : [];
+  if (value.length <= 4096 && searchPattern.test(value)) return errors;
+  const text =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
+  return [...errors, patternText(text, SEARCH, 'example.com')];
 }
 
 export function dns1123Label(value: string): string[] {

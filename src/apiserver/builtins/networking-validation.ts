@@ -1,4 +1,5 @@
 /** Ingresses, network policies, endpoint slices (pkg/apis/networking and discovery validation). */
+import { BlockList } from 'node:net';
 import { type FieldError, field } from '../status.ts';
 import {
   cidr,
@@ -112,6 +113,10 @@ export function validateIngressClass({ spec = {} }: Any): FieldError[] {
   for (const name of ['kind', 'name']) {
     if (!parameters[name]) errors.push(field.required(`spec.parameters.${name}`));
   }
+  const scopes = ['Cluster', 'Namespace'];
+  if (!scopes.includes(parameters.scope)) {
+    return [...errors, field.notSupported('spec.parameters.scope', parameters.scope, scopes)];
+  }
   if (parameters.scope === 'Namespace' && !parameters.namespace) {
     errors.push(field.required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'"));
   }
@@ -126,6 +131,17 @@ export function validateIngressClassUpdate(object: Any, old: Any): FieldError[] 
     ...immutable(object.spec?.controller, old.spec?.controller, 'spec.controller'),
     ...validateIngressClass(object),
   ];
+}
+
+/** Whether one range lies within another and is smaller; both are valid, or nothing is said of them. */
+function isStrictlyInside(range: string, whole: Any): boolean {
+  if (cidr(whole, '').length > 0) return true;
+  const [address = '', bits = ''] = range.split('/');
+  const [network = '', wholeBits = ''] = String(whole).split('/');
+  if (Number(bits) <= Number(wholeBits)) return false;
+  const list = new BlockList();
+  list.addSubnet(network, Number(wholeBits), isIPv4(network) ? 'ipv4' : 'ipv6');
+  return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
 function validatePolicyPort(port: Any, path: string): FieldError[] {
@@ -160,7 +176,12 @@ function validatePeer(peer: Any, path: string): FieldError[] {
     if (!ipBlock.cidr) errors.push(field.required(`${path}.ipBlock.cidr`));
     else errors.push(...cidr(ipBlock.cidr, `${path}.ipBlock.cidr`));
     for (const [index, range] of items(ipBlock.except).entries()) {
-      errors.push(...cidr(range, `${path}.ipBlock.except[${index}]`));
+      const here = `${path}.ipBlock.except[${index}]`;
+      const wrong = cidr(range, here);
+      errors.push(...wrong);
+      if (wrong.length === 0 && !isStrictlyInside(range, ipBlock.cidr)) {
+        errors.push(field.invalid(here, range, 'must be a strict subset of `cidr`'));
+      }
     }
   }
   const count = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((name) => peer[name]).length;

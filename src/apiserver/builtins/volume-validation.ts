@@ -3,6 +3,7 @@ import { type FieldError, field } from '../status.ts';
 import { immutable, labelSelector, optionalOneOf, subdomain } from './checks.ts';
 import { type Any, clone, items, same } from './fields.ts';
 import { specDifference } from './pod/spec-difference.ts';
+import { noBacksteps } from './pod/volume-validation.ts';
 import { compareQuantity, ZERO } from './quantity.ts';
 import { readQuantity, validateResourceQuantity } from './resource-list.ts';
 
@@ -94,7 +95,15 @@ export function validatePersistentVolume({ spec }: Any): FieldError[] {
   if (!('storage' in capacity) || names.length > 1) {
     errors.push(field.notSupported('spec.capacity', spec?.capacity ?? null, ['storage']));
   }
-  for (const name of names) errors.push(...positiveQuantity(capacity[name], `spec.capacity[${name}]`));
+  for (const name of names) {
+    const path = `spec.capacity[${name}]`;
+    const quantity = readQuantity(capacity[name]);
+    if (quantity && quantity.nano < 0n) {
+      const whole = -Number(-quantity.nano / 1_000_000_000n);
+      errors.push(field.invalid(path, whole, 'must be a valid resource quantity'));
+    }
+    errors.push(...positiveQuantity(capacity[name], path));
+  }
   const policies = ['Delete', 'Recycle', 'Retain'];
   const policy = 'spec.persistentVolumeReclaimPolicy';
   if (spec?.persistentVolumeReclaimPolicy) {
@@ -102,8 +111,14 @@ export function validatePersistentVolume({ spec }: Any): FieldError[] {
   }
   const sources = Object.entries<Any>(sourceOf(spec));
   for (const [order, [name, source]] of sources.entries()) {
-    if (order > 0) errors.push(field.forbidden(`spec.${name}`, 'may not specify more than 1 volume type'));
-    if (name === 'hostPath' && !source.path) errors.push(field.required('spec.hostPath.path'));
+    if (order > 0) {
+      errors.push(field.forbidden(`spec.${name}`, 'may not specify more than 1 volume type'));
+      continue;
+    }
+    if (name === 'hostPath') {
+      if (!source.path) errors.push(field.required('spec.hostPath.path'));
+      else errors.push(...noBacksteps(source.path, 'spec.hostPath.path'));
+    }
     if (name === 'nfs') {
       if (!source.server) errors.push(field.required('spec.nfs.server'));
       if (!source.path) errors.push(field.required('spec.nfs.path'));

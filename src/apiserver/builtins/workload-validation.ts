@@ -7,6 +7,7 @@ import {
   isEmptySelector,
   label,
   labelSelector,
+  mismatch,
   nonNegative,
   selects,
 } from './checks.ts';
@@ -18,8 +19,6 @@ export {
   validateJob,
   validateJobUpdate,
 } from './job-validation.ts';
-
-const MISMATCH = '`selector` does not match template `labels`';
 
 /** The selector itself, and that it picks the pods the template makes. A missing selector picks none. */
 function validateSelector(spec: Any, kind: string, required: boolean): FieldError[] {
@@ -33,10 +32,27 @@ function validateSelector(spec: Any, kind: string, required: boolean): FieldErro
       errors.push(field.invalid('spec.selector', selector, `empty selector is invalid for ${kind}`));
     }
   }
+  if (!isUsable(selector)) return errors;
   const labels = spec.template?.metadata?.labels;
   const matches = selector && (isEmptySelector(selector) || selects(selector, labels));
-  if (!matches) errors.push(field.invalid('spec.template.metadata.labels', labels ?? null, MISMATCH));
+  if (!matches) errors.push(mismatch(labels));
   return errors;
+}
+
+/** What no selector picks. */
+const NOTHING = { matchExpressions: [{ key: '', operator: 'In' }] };
+
+/** A selector that says something impossible picks nothing, so nothing else is said of what it should pick. */
+function isUsable(selector: Any): boolean {
+  return labelSelector(selector, '').length === 0;
+}
+
+/** The selector and, where it can be used, the template. */
+function validatePods(spec: Any, kind: string, owner: string, template: Any = spec.template): FieldError[] {
+  const errors = validateSelector(spec, kind, true);
+  if (isUsable(spec.selector)) return [...errors, ...validateTemplate(template, owner)];
+  const text = owner === 'StatefulSet' ? '' : 'invalid label selector';
+  return [...errors, field.invalid('spec.selector', spec.selector, text)];
 }
 
 function validateTemplate(template: Any, kind: string): FieldError[] {
@@ -78,8 +94,7 @@ function validateRollout(strategy: Any, path: string): FieldError[] {
 export function validateDeployment({ spec }: Any): FieldError[] {
   const errors = [
     ...nonNegative(spec.replicas, 'spec.replicas'),
-    ...validateSelector(spec, 'deployment', true),
-    ...validateTemplate(spec.template, 'ReplicaSet'),
+    ...validatePods(spec, 'deployment', 'ReplicaSet'),
     ...validateRollout(spec.strategy, 'spec.strategy'),
     ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     ...nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
@@ -102,8 +117,7 @@ export function validateReplicaSet({ spec }: Any): FieldError[] {
   return [
     ...nonNegative(spec.replicas, 'spec.replicas'),
     ...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
-    ...validateSelector(spec, 'deployment', true),
-    ...validateTemplate(spec.template, 'ReplicaSet'),
+    ...validatePods(spec, 'deployment', 'ReplicaSet'),
   ];
 }
 
@@ -118,7 +132,7 @@ export function validateReplicationController({ spec }: Any): FieldError[] {
   if (!spec.template) return [...errors, field.required('spec.template')];
   const labels = spec.template.metadata?.labels;
   if (!selects({ matchLabels: spec.selector }, labels)) {
-    errors.push(field.invalid('spec.template.metadata.labels', labels ?? null, MISMATCH));
+    errors.push(mismatch(labels));
   }
   return [...errors, ...validateTemplate(spec.template, 'ReplicationController')];
 }
@@ -172,8 +186,7 @@ export function validateStatefulSet({ spec }: Any): FieldError[] {
   errors.push(...nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'));
   errors.push(...nonNegative(spec.ordinals?.start, 'spec.ordinals.start'));
   if (spec.serviceName) errors.push(...label(spec.serviceName, 'spec.serviceName'));
-  errors.push(...validateSelector(spec, 'statefulset', true));
-  errors.push(...validateTemplate(templateWithClaims(spec), 'StatefulSet'));
+  errors.push(...validatePods(spec, 'statefulset', 'StatefulSet', templateWithClaims(spec)));
   return errors;
 }
 
@@ -226,9 +239,7 @@ function validateDaemonSetStrategy(strategy: Any): FieldError[] {
 export function validateDaemonSet({ spec }: Any): FieldError[] {
   const errors = labelSelector(spec.selector, 'spec.selector');
   const labels = spec.template?.metadata?.labels;
-  if (!spec.selector || !selects(spec.selector, labels)) {
-    errors.push(field.invalid('spec.template.metadata.labels', labels ?? null, MISMATCH));
-  }
+  if (isUsable(spec.selector) && !selects(spec.selector ?? NOTHING, labels)) errors.push(mismatch(labels));
   if (spec.selector && isEmptySelector(spec.selector)) {
     errors.push(field.invalid('spec.selector', spec.selector, 'empty selector is invalid for daemonset'));
   }

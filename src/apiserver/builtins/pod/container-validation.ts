@@ -153,15 +153,46 @@ function validateSecurityContext(context: Any, path: string): FieldError[] {
   if (context.allowPrivilegeEscalation === false) {
     if (context.privileged) {
       errors.push(
-        field.invalid(path, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'),
+        field.invalid(
+          path,
+          asGoStruct(context),
+          'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+        ),
       );
     }
     if (items(context.capabilities?.add).includes('CAP_SYS_ADMIN')) {
       const text = 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN';
-      errors.push(field.invalid(path, context, text));
+      errors.push(field.invalid(path, asGoStruct(context), text));
     }
   }
   return errors;
+}
+
+/** The names and order Go's own type has: messages show it that way. */
+const CONTEXT_FIELDS = [
+  'Capabilities',
+  'Privileged',
+  'SELinuxOptions',
+  'WindowsOptions',
+  'RunAsUser',
+  'RunAsGroup',
+  'RunAsNonRoot',
+  'ReadOnlyRootFilesystem',
+  'AllowPrivilegeEscalation',
+  'ProcMount',
+  'SeccompProfile',
+  'AppArmorProfile',
+];
+
+function asGoStruct(context: Any): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const name of CONTEXT_FIELDS) {
+    const own = name === 'SELinuxOptions' ? 'seLinuxOptions' : name.charAt(0).toLowerCase() + name.slice(1);
+    shown[name] = context[own] ?? null;
+  }
+  const { add = null, drop = null } = context.capabilities ?? {};
+  if (context.capabilities) shown.Capabilities = { Add: add, Drop: drop };
+  return shown;
 }
 
 export function validateContainer(container: Any, volumes: Map<string, Any>, path: string): FieldError[] {

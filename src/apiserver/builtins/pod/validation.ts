@@ -5,6 +5,7 @@ import { type Any, items } from '../fields.ts';
 import { validateAnnotations, validateLabels } from '../metadata-validation.ts';
 import { labelValue, rangeText } from '../names.ts';
 import { validateContainer, validateContainers } from './container-validation.ts';
+import { validateDns } from './dns-validation.ts';
 import { validatePodSecurityContext } from './security-validation.ts';
 import { validateVolumes } from './volume-validation.ts';
 
@@ -146,9 +147,9 @@ export function validatePodSpec(spec: Any, path: string): FieldError[] {
   errors.push(...validateLabels(spec.nodeSelector ?? {}, `${path}.nodeSelector`));
   errors.push(...validatePodSecurityContext(spec.securityContext, `${path}.securityContext`));
   errors.push(...validateAffinity(spec.affinity, `${path}.affinity`));
-  if (spec.dnsPolicy === 'None' && items(spec.dnsConfig?.nameservers).length === 0) {
-    const text = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
-    errors.push(field.required(`${path}.dnsConfig.nameservers`, text));
+  errors.push(...validateDns(spec.dnsConfig, spec.dnsPolicy, `${path}.dnsConfig`));
+  for (const [index, { conditionType = '' }] of items(spec.readinessGates).entries()) {
+    errors.push(...qualified(conditionType, `${path}.readinessGates[${index}].conditionType`));
   }
   errors.push(...validateSchedulingGates(spec.schedulingGates, `${path}.schedulingGates`));
   errors.push(...validateSpread(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`));
@@ -168,6 +169,11 @@ export function validatePodSpec(spec: Any, path: string): FieldError[] {
     }
   }
   errors.push(...optionalOneOf(spec.preemptionPolicy, ['PreemptLowerPriority', 'Never'], `${path}.preemptionPolicy`));
+  if (spec.os) {
+    const { name } = spec.os;
+    if (!name) errors.push(field.required(`${path}.os.name`));
+    else errors.push(...optionalOneOf(name, ['linux', 'windows'], `${path}.os`));
+  }
   return errors;
 }
 
