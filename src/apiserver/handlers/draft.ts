@@ -10,7 +10,7 @@ import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metada
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource, WriteContext } from '../resource.ts';
-import { type FieldError, invalid } from '../status.ts';
+import { ApiError, type FieldError, invalid } from '../status.ts';
 import { breathe } from '../turns.ts';
 import { inVersions } from './manager-versions.ts';
 import { servedApiVersion } from './stored-form.ts';
@@ -120,7 +120,7 @@ async function own(context: ClusterContext, draft: Draft): Promise<void> {
   if (draft.isOwned || options.fieldManager === APPLIED) return;
   if (live && subresource !== '' && subresource !== 'status') return;
   draft.isOwned = true;
-  draft.object.metadata.managedFields = await inVersions(resource, live, (versions) =>
+  const record = inVersions(resource, live, (versions) =>
     recordUpdate({
       live,
       object: draft.object,
@@ -134,6 +134,11 @@ async function own(context: ClusterContext, draft: Draft): Promise<void> {
       versions,
     }),
   );
+  draft.object.metadata.managedFields = await record.catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    // A webhook does not convert to a manager's version. As upstream, the write goes on and the record is lost.
+    return undefined;
+  });
 }
 
 /** Marks a draft whose managedFields are already settled by server-side apply. */

@@ -53,7 +53,7 @@ export async function callHook(
   for (const [key, value] of Object.entries(verdict.auditAnnotations))
     annotate(attributes, `${hook.name}/${key}`, value);
   if (!verdict.allowed) throw denial(hook, verdict.result ?? {});
-  return verdict;
+  return { ...verdict, size: text.length };
 }
 
 export function annotate(attributes: AdmissionAttributes, key: string, value: string): void {

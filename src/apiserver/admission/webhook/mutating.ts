@@ -8,6 +8,7 @@ import { convertTo } from '../../handlers/conversion.ts';
 import { clone, equal } from '../../json.ts';
 import type { Registry } from '../../kinds/registry.ts';
 import { internalError } from '../../status.ts';
+import { breathe } from '../../turns.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { annotate, type CallContext, CallFailure, callHook, outOfTime } from './call-hook.ts';
 import type { WebhookConfigurations } from './configurations.ts';
@@ -92,7 +93,8 @@ async function ask(
   const verdict = await callHook(context, invocation, attributes, object, old, true);
   const operations = operationsOf(invocation.hook, verdict);
   if (operations.length === 0) return undefined;
-  const result = patched(invocation, operations, object);
+  const result = await patched(invocation, operations, object, verdict.size);
+  await breathe(verdict.size);
   if (equal(result, object)) return undefined;
   if (!attributes.kind) invocation.resource.strategy.defaults?.(result);
   return result;

@@ -7,6 +7,7 @@ import type { Resource } from '../../resource.ts';
 import { checkTypes } from '../../schema/check-types.ts';
 import { prune } from '../../schema/prune.ts';
 import { internalError } from '../../status.ts';
+import { breathe } from '../../turns.ts';
 import { CallFailure } from './call-hook.ts';
 import type { Hook } from './hook.ts';
 import type { Invocation } from './match.ts';
@@ -38,17 +39,19 @@ export function operationsOf(hook: Hook, { patch, patchType }: Verdict): Operati
   return operations;
 }
 
-/** A new object in the version of the invocation. Throws ApiError 500, whatever the failure policy. */
-export function patched(
+/** A new object in the version of the invocation. Rejects with ApiError 500, whatever the failure policy. */
+export async function patched(
   { hook, resource, kind }: Invocation,
   operations: Operation[],
   object: KubeObject | undefined,
-): KubeObject {
+  size: number | undefined,
+): Promise<KubeObject> {
   if (!object) {
     const what = `admission webhook ${JSON.stringify(hook.name)} attempted to modify the object`;
     throw internalError(new Error(`${what}, which is not supported for this operation`));
   }
   const result = apply(object, operations);
+  await breathe(size);
   if (result.apiVersion !== object.apiVersion || result.kind !== object.kind) {
     const text = `no kind ${JSON.stringify(result.kind ?? '')} is registered for version ${JSON.stringify(result.apiVersion ?? '')}`;
     throw internalError(new Error(text));

@@ -14,6 +14,8 @@ export interface Verdict {
   patch?: string;
   patchType?: string;
   warnings: string[];
+  /** Of the review, in characters: a large object is worked on in several turns of the event loop. */
+  size?: number;
   auditAnnotations: Record<string, string>;
 }
 
