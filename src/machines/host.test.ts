@@ -114,6 +114,11 @@ describe.each(kinds)('%s', (title, open) => {
     const wrong = await bring(place('bad'), 'f'.repeat(64));
     expect(wrong).toMatchObject({ state: 'failed', error: { code: 'host.transfer' } });
     expect([existsSync(place('bad')), existsSync(`${place('bad')}.part`)]).toEqual([false, false]);
+    // The rest of it fits, and yet it is another file: the machine itself looks at what was cut off before.
+    writeFileSync(`${place('half')}.part`, 'another');
+    expect(await bring(place('half'), right)).toMatchObject({ state: 'failed', error: { code: 'host.transfer' } });
+    expect(await bring(place('half'), right)).toEqual({ state: 'done' });
+    expect(readFileSync(place('half'), 'utf8')).toBe('the program');
   });
 
   it('goes on with long work when nobody is there, and says how it ended', async () => {

@@ -18,8 +18,8 @@ export interface ScriptOptions {
 
 export interface UploadOptions {
   mode: number;
-  /** How far it is. */
-  onProgress?: (bytes: number) => void;
+  /** How far it is, and what was sent last. */
+  onProgress?: (bytes: number, part: Buffer) => void;
   signal?: AbortSignal;
 }
 

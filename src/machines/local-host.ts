@@ -48,7 +48,7 @@ export class LocalHost implements Host {
         for await (const part of createReadStream(file, { start: written, highWaterMark: 1024 * 1024, signal })) {
           await target.writeFile(part as Buffer);
           written += (part as Buffer).length;
-          onProgress?.(written);
+          onProgress?.(written, part as Buffer);
         }
       }
       await target.chmod(mode);

@@ -84,7 +84,7 @@ export class SshHost implements Host {
     const counted = async function* (parts: AsyncIterable<Buffer>) {
       for await (const part of parts) {
         written += part.length;
-        onProgress?.(written);
+        onProgress?.(written, part);
         yield part;
       }
     };
