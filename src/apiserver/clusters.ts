@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Random } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
+import { hashToken } from './auth/authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { ClusterCredentials } from './credentials.ts';
@@ -46,6 +47,9 @@ export class Clusters {
   readonly #awake = new Map<string, Cluster>();
   /** On their way out; whoever wants one of them waits. */
   readonly #closing = new Map<string, Promise<unknown>>();
+  /** By the hash of the administrator's token, for all that were awake since the start. */
+  readonly #byToken = new Map<string, string>();
+  readonly #hashes = new Map<string, string>();
   readonly #listeners = new Set<(name: string) => void>();
   readonly #openListeners = new Set<(name: string) => void>();
   #cancelSweep = () => {};
@@ -70,6 +74,14 @@ export class Clusters {
 
   isAwake(name: string): boolean {
     return this.#awake.has(name);
+  }
+
+  /**
+   * The cluster whose administrator shows this token. Clients that leave the path out of a kubeconfig's address
+   * (`kubectl proxy` does) still show whom they speak to.
+   */
+  ofToken(token: string): string | undefined {
+    return this.#byToken.get(hashToken(token));
   }
 
   get awake(): number {
@@ -193,6 +205,9 @@ export class Clusters {
     const own = name === ROOT ? { admission: this.#options.admission } : { loops: this.#options.loops };
     const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates, ...own });
     this.#awake.set(name, cluster);
+    const hash = hashToken(cluster.credentials.adminToken);
+    this.#byToken.set(hash, name);
+    this.#hashes.set(name, hash);
     for (const listener of this.#openListeners) listener(name);
     return cluster;
   }
@@ -225,6 +240,8 @@ export class Clusters {
     const awake = this.#awake.get(name);
     for (const listener of this.#listeners) listener(name);
     this.lastCalls.forget(name);
+    this.#byToken.delete(this.#hashes.get(name) ?? '');
+    this.#hashes.delete(name);
     if (awake) {
       this.#awake.delete(name);
       await awake.close({ discard: true });

@@ -54,6 +54,8 @@ export interface Strategy {
   prepareCreate?(object: KubeObject, context: WriteContext): void;
   /** Keeps what a client may not change; runs before the generation is compared. */
   prepareUpdate?(object: KubeObject, old: KubeObject, context: WriteContext): void;
+  /** What validation needs that may take long, in steps. */
+  ready?(object: KubeObject): Generator<void, void>;
   validate?(object: KubeObject): FieldError[];
   validateUpdate?(object: KubeObject, old: KubeObject): FieldError[];
   /** Extra checks and changes for one subresource (e.g. pods `status`). */
@@ -107,10 +109,12 @@ export interface CustomResource {
   crdName: string;
   crdUid: string;
   hasStatus: boolean;
+  /** Resource version of the definition: objects stored before it may lack its defaults, or have fields it no longer knows. */
+  since: number;
   /** Removes unknown fields; returns their paths for field validation. */
   prune(object: KubeObject): string[];
-  /** Schema and CEL, including ratcheting against `old`. */
-  validate(object: KubeObject, old?: KubeObject): FieldError[];
+  /** Schema and CEL, including ratcheting against `old`; what that forgives goes to `warnings`. */
+  validate(object: KubeObject, old?: KubeObject, warnings?: string[]): Promise<FieldError[]>;
   /** Set where a webhook converts between versions; then `convert` only holds the result to its schema. */
   conversion?: Conversion;
   /** The same resource in another version of its CRD, served or not. */

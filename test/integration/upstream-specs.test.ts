@@ -79,6 +79,43 @@ describe('pods', () => {
   });
 });
 
+describe('a custom resource', () => {
+  it('is read with the defaults its definition has now, not those it had when it was stored', async () => {
+    const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const [group, plural] = ['late.example.com', 'things'];
+    const text = { type: 'string' };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { a: text, b: text } } };
+    await http.post(crds, {
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: 'Cluster',
+        names: { plural, kind: 'Thing' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    });
+    const things = `/apis/${group}/v1/${plural}`;
+    await until('it is served', async () => (await http.get(things)).status === 200);
+    const make = (name: string) =>
+      http.post(things, { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name }, b: 'kept' });
+    await make('early');
+    const at = '/spec/versions/0/schema/openAPIV3Schema/properties';
+    await http.patch(`${crds}/${plural}.${group}`, 'json', [{ op: 'add', path: `${at}/a/default`, value: 'A' }]);
+    await until('it is defaulted', async () => (await http.get(`${things}/early`)).json.a === 'A');
+    expect((await http.get(things)).json.items).toMatchObject([{ a: 'A', b: 'kept' }]);
+    expect((await make('late')).json.a).toBe('A');
+    await http.patch(`${crds}/${plural}.${group}`, 'json', [
+      { op: 'remove', path: `${at}/a/default` },
+      { op: 'remove', path: `${at}/b` },
+    ]);
+    await until('what the definition no longer knows is left out', async () => {
+      const { json } = await http.get(`${things}/late`);
+      return json.b === undefined && json.a === 'A';
+    });
+    expect((await http.get(`${things}/early`)).json.a).toBeUndefined();
+  });
+});
+
 describe('a list in pages', () => {
   it('says on every page but the last how much follows, also after its version was forgotten', async () => {
     const templates = '/api/v1/namespaces/default/podtemplates';
@@ -111,6 +148,10 @@ describe('a tenant', () => {
       const run = kubectl(await server.kubeconfig('judged'), folder);
       const nodes = await run('get --raw /api/v1/nodes');
       expect(JSON.parse(nodes.out).items).toHaveLength(2);
+      // With --server kubectl forgets the server name of the kubeconfig; what is left is the token.
+      const bare = await run(`get --raw /api/v1/nodes --server=${server.url}`);
+      expect(JSON.parse(bare.out).items).toHaveLength(2);
+      expect((await http.get('/api/v1/nodes', { token: 'wrong' })).status).toBe(401);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -164,7 +164,7 @@ export function hashToken(token: string): string {
 }
 
 /** The token of an Authorization header; other schemes are no credentials, as for the real server. */
-function bearerToken(header: string | undefined): string | undefined {
+export function bearerToken(header: string | undefined): string | undefined {
   const [scheme, token] = (header ?? '').trim().split(' ');
   return scheme?.toLowerCase() === 'bearer' && token ? token : undefined;
 }

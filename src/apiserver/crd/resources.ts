@@ -98,11 +98,12 @@ export function customResource(
       crdName: crd.metadata.name ?? '',
       crdUid: crd.metadata.uid ?? '',
       hasStatus,
+      since: Number(crd.metadata.resourceVersion ?? 0),
       prune(object) {
         checkMetadata(object);
         return pruneResource(object, schema());
       },
-      validate: (object, old) => validateCustom(object, old, schema(), scale),
+      validate: (object, old, warnings) => validateCustom(object, old, schema(), scale, warnings),
       ...family,
     },
   };

@@ -51,7 +51,8 @@ export async function change(
     } else {
       resource.strategy.prepareUpdate?.(draft.object, live, writeContext(context, options));
     }
-    bumpGeneration(resource, draft.object, live);
+    // A pod that is placed is what it was asked to be.
+    if (options.subresource !== 'binding') bumpGeneration(resource, draft.object, live);
     await breathe(options.size);
     await settle(context, draft, attributes);
     const toStore = await storable(resource, draft.object);

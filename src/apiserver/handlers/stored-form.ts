@@ -28,7 +28,7 @@ export function sendsAsStored(resource: Resource): (stored: Stored) => boolean {
   // Built-in kinds have one stored version.
   if (!resource.custom) return () => true;
   const prefix = storedPrefix(resource);
-  return (stored) => stored.json.startsWith(prefix);
+  return (stored) => stored.json.startsWith(prefix) && !isOutdated(resource, stored);
 }
 
 /** A fresh copy in the served version, free to change. What a webhook converts has to be prepared first. */
@@ -37,8 +37,14 @@ export function served(resource: Resource, stored: Stored): KubeObject {
   const converted = convertedForm(resource, stored, apiVersion);
   if (converted) return clone(converted);
   const object = JSON.parse(stored.json) as KubeObject;
-  convert(resource, object, apiVersion);
+  if (object.apiVersion === apiVersion && isOutdated(resource, stored)) resource.convert?.(object, apiVersion);
+  else convert(resource, object, apiVersion);
   return object;
+}
+
+/** Stored before its definition was last changed: what the schema says now has yet to be applied to it. */
+function isOutdated({ custom }: Resource, stored: Stored): boolean {
+  return custom !== undefined && stored.rv < custom.since;
 }
 
 /** Read-only view in the served version; shares the parsed object where nothing has to change. */
@@ -46,7 +52,7 @@ export function viewed(resource: Resource, stored: Stored): KubeObject {
   const apiVersion = servedApiVersion(resource);
   if (servedAsStored(resource)) {
     const object = stored.object();
-    if (!resource.custom || object.apiVersion === apiVersion) return object;
+    if (!resource.custom || (object.apiVersion === apiVersion && !isOutdated(resource, stored))) return object;
   }
   return convertedForm(resource, stored, apiVersion) ?? served(resource, stored);
 }

@@ -14,6 +14,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type Random, systemRandom } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
+import { bearerToken } from '../auth/authenticator.ts';
 import { ANONYMOUS, type Identity } from '../auth/identity.ts';
 import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
 import type { Cluster } from '../cluster.ts';
@@ -121,7 +122,7 @@ export class ApiServer {
       exchange.response.on('error', () => {});
       const split = splitCluster(exchange.path);
       exchange.path = split.path;
-      if (split.cluster === ROOT) split.cluster = clusterNamed(socketOf(request)?.servername);
+      if (split.cluster === ROOT) split.cluster = this.#meantBy(exchange, socketOf(request));
       const isServed = split.cluster !== ROOT || this.#options.hasRoot !== false;
       cluster = isServed ? await this.#options.clusters.get(split.cluster) : undefined;
       if (!cluster) throw split.cluster === ROOT && isServed ? starting() : unknownPath();
@@ -165,6 +166,12 @@ export class ApiServer {
   #noteCall({ name, clock }: Cluster, exchange: Exchange, user: string): void {
     if (user === ANONYMOUS.user || exchange.header('user-agent') === 'rookery' || exchange.query.has('watch')) return;
     this.#options.clusters.lastCalls.note(name, user, clock.now());
+  }
+
+  /** A path that names no cluster: the server name may, or the credential. */
+  #meantBy(exchange: Exchange, socket: TLSSocket | undefined): string {
+    const token = bearerToken(exchange.header('authorization'));
+    return clusterNamed(socket?.servername) || ((token && this.#options.clusters.ofToken(token)) ?? ROOT);
   }
 
   /** They are about the whole process: no tenant's business. */
