@@ -62,7 +62,7 @@ async function linkOf(store: ObjectStore, subject: string, object: KubeObject): 
 
 /** What is in the way comes before what sums it up. */
 function decisive(object: KubeObject): Condition | undefined {
-  if (isDeleting(object)) return getCondition(object, 'Deleting');
+  if (isDeleting(object)) return getCondition(object, 'Deleting') ?? getCondition(object, 'Ready');
   const paused = getCondition(object, 'Paused');
   if (paused?.status === 'True') return paused;
   const summary = SUMMARIES.map((type) => getCondition(object, type)).find(Boolean);
@@ -117,7 +117,10 @@ function causesOf(world: World, object: KubeObject): Look[] {
   for (const [field, value] of Object.entries(object.spec ?? {}) as [string, { kind?: string; name?: string }][]) {
     if (field.endsWith('Ref') && value?.kind) follow(world.resource(value.kind), value.name);
   }
-  if (object.kind === workspaceInstances.kind) follow(workspaceTemplates, object.spec?.templateRef?.name);
+  // A template that something else is wrong with does not keep a workspace from running.
+  if (object.kind === workspaceInstances.kind && getCondition(object, 'TemplateResolved')?.status !== 'True') {
+    follow(workspaceTemplates, object.spec?.templateRef?.name);
+  }
   const way = clusterWays.find(
     ({ resource }) => resource.kind === object.kind && apiVersionOf(resource) === object.apiVersion,
   );
@@ -129,6 +132,8 @@ function causesOf(world: World, object: KubeObject): Look[] {
 /** The cluster that a workspace waits for: its own, or the one it shares. */
 async function nestedOf(world: World, object: KubeObject): Promise<Look[]> {
   if (object.kind !== workspaceInstances.kind || getCondition(object, 'ClusterReady')?.status !== 'False') return [];
+  // It rests because the workspace does, not the other way round.
+  if (object.status?.phase === 'Suspended') return [];
   const own = { namespace: object.metadata.namespace, name: object.metadata.name as string };
   const shared = { namespace: SHARED_NAMESPACE, name: object.spec?.templateRef?.name as string };
   for (const key of [own, shared]) {

@@ -61,9 +61,25 @@ it('says why a workspace does not run', async () => {
   expect(await run('why', 'workspace/kim')).toMatchObject({ code: 0 });
   await run('workspace', 'suspend', 'kim');
   const suspended = await run('why', 'workspace/kim');
-  expect(suspended).toMatchObject({ code: 1, stdout: expect.stringContaining('suspended by spec.suspend') });
+  expect(suspended.code).toBe(1);
+  expect(suspended.stdout).toMatch(/suspended by spec\.suspend\n[^]*next: rookery workspace resume kim\n$/);
   expect((await run('workspace', 'check', 'kim')).stderr).toContain('the workspace is Suspended');
   expect(await run('workspace', 'resume', 'kim')).toMatchObject({ code: 0 });
+});
+
+it('says why a workspace is not made, down to the template or the cluster it waits for', async () => {
+  const broken = (name: string, cluster: string) =>
+    file(
+      `${name}.yaml`,
+      `${TEMPLATE(name).split('  steps:')[0]}  defaults: { cluster: { mode: per-workspace, ${cluster} } }\n`,
+    );
+  await run('template', 'apply', '-f', broken('old', 'provisioner: virtual, version: "1.20"'));
+  await run('workspace', 'create', 'old', '-t', 'old', '--no-wait');
+  await expect
+    .poll(async () => (await run('why', 'workspace/old')).stdout, { timeout: 30_000 })
+    .toMatch(
+      /^WorkspaceInstance ws-old\/old: [^]*└ Cluster ws-old\/old: [^]*└ VirtualCluster ws-old\/old: blocked[^]*not v?1\.20/,
+    );
 });
 
 it('tells what happened to a workspace, and goes on telling', async () => {

@@ -158,6 +158,8 @@ it(`converges and leaves nothing (seed ${SEED})`, { timeout: 1_800_000 }, async 
   await Promise.all(NAMES.map((name) => waitUntilNotDeleting(store, name)));
   await Promise.all(NAMES.map((name) => make(store, name)));
   for (const name of NAMES) await waitFor(store, workspaceInstances, key(name), isWhereItShallBe, WAIT);
+  await Promise.all(NAMES.map((name) => openShell(store, name)));
+  await expect.poll(() => processesOfShells().length, { timeout: 60_000 }).toBeGreaterThan(0);
   await Promise.all(NAMES.map((name) => store.delete(workspaceInstances, key(name))));
   await delay(random(500));
   await kill(store);

@@ -194,7 +194,7 @@ it('a call of its owner to the cluster is use, one of Rookery itself is not', { 
   expect(called.at('ws-eve.eve')).toBeGreaterThan(Date.now() - 60_000);
   expect(called.at('ws-kim.kim')).toBeUndefined();
   // As if the process had been there for longer than anybody has asked.
-  called.note('ws-kim.kim', 'admin', Date.parse(ago));
+  called.note('ws-kim.kim', 'kubernetes-admin', Date.parse(ago));
   for (const name of ['eve', 'kim'])
     await plane.store.patch(workspaceInstances, key(name), { type: 'merge', body }, { subresource: 'status' });
   const idle = await until('kim', ({ status }) => status?.phase === 'Suspended');

@@ -199,8 +199,8 @@ describe('the page', () => {
   it('is not woken by a page that was left open, but by somebody who comes', async () => {
     const ago = new Date(Date.now() - 3_600_000).toISOString();
     const body = { status: { startedAt: ago, lastActivityAt: ago } };
-    // As if the control plane had been there long before: nobody is idle because it does not know.
-    plane.clusters.lastCalls.note('ws-eve.eve', 'admin', Date.parse(ago));
+    // As if the control plane had been there long before; some kubectl ask for the version when a shell starts.
+    plane.clusters.lastCalls.note('ws-eve.eve', 'kubernetes-admin', Date.parse(ago));
     await plane.store.patch(workspaceInstances, key('eve'), { type: 'merge', body }, { subresource: 'status' });
     const idle = await until('eve', ({ status }) => status?.phase === 'Suspended');
     expect(getCondition(idle, 'Ready')?.reason).toBe('Idle');

@@ -12,17 +12,24 @@ export interface Refusal {
 export function refusal(template: KubeObject, instance: KubeObject): Refusal | undefined {
   const locked = lockedFields(template, instance);
   if (locked.length > 0) {
-    return { reason: 'OverrideLocked', message: locked.map(({ field, rule }) => `${field}: ${rule}`).join('\n') };
+    const rules = locked.map(({ field, rule }) => `${field}: ${rule}`);
+    const message = [...rules, 'Next: take it out of spec.overrides, or let the template allow it'].join('\n');
+    return { reason: 'OverrideLocked', message };
   }
   const { currentStep } = instance.spec ?? {};
   const steps = stepIds(template);
   if (currentStep && !steps.includes(currentStep)) {
     const known = steps.length > 0 ? `it has ${steps.join(', ')}` : 'it has none';
     const message = `spec.currentStep: the template ${template.metadata.name} has no step ${currentStep}; ${known}`;
-    return { reason: 'UnknownStep', message };
+    return {
+      reason: 'UnknownStep',
+      message: `${message}\nNext: rookery workspace step ${instance.metadata.name} <step>`,
+    };
   }
   const rule = currentStep && whyLocked(template, instance, currentStep);
-  return rule ? { reason: 'StepLocked', message: `spec.currentStep: step ${currentStep}: ${rule}` } : undefined;
+  if (!rule) return undefined;
+  const next = `Next: rookery workspace step ${instance.metadata.name} ${currentStep} --force, or another step`;
+  return { reason: 'StepLocked', message: `spec.currentStep: step ${currentStep}: ${rule}\n${next}` };
 }
 
 export function missingTemplate(instance: KubeObject): Refusal {

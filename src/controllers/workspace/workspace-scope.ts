@@ -25,13 +25,7 @@ import {
 import { type ClusterWay, clusterWays } from '../../provisioners/registry.ts';
 import type { Workload, WorkloadRequest } from '../../workloads/workload.ts';
 import { type Lifetime, lifetimeOf } from './lifetime.ts';
-import {
-  ensureNested,
-  type NestedState,
-  nestedKey,
-  removeNested,
-  suspendNested,
-} from './nested-cluster.ts';
+import { ensureNested, type NestedState, nestedKey, removeNested, suspendNested } from './nested-cluster.ts';
 import { NestedSnapshots, usesReset } from './nested-snapshots.ts';
 import { removeOwnNamespace } from './own-namespace.ts';
 import { missingTemplate, refusal } from './refusal.ts';
@@ -222,9 +216,9 @@ export class WorkspaceScope {
     for (const workload of used) await workload.suspend(this.#ref, this.#signal);
     if (way && settings.cluster.mode === 'per-workspace') await suspendNested(this.#nested, way, true);
     const texts: Record<string, string> = {
-      Suspended: 'suspended by spec.suspend',
-      Expired: 'its time is up; a longer lifecycle.ttl brings it back',
-      Idle: 'nobody used it; opening its page or a key in its terminal brings it back',
+      Suspended: `suspended by spec.suspend\nNext: rookery workspace resume ${this.#ref.name}`,
+      Expired: `its time is up\nNext: a longer life brings it back: rookery workspace extend ${this.#ref.name} --ttl 24h`,
+      Idle: 'nobody used it\nNext: opening its page or a key in its terminal brings it back',
     };
     const stopped = ['WorkloadReady', 'ClusterReady', 'TerminalReady'].map(
       (type): Mark => [type, 'False', reason, texts[reason] as string],
