@@ -1,5 +1,6 @@
 /** Webhooks in the chain of admission; their order among the plug-ins is the chain's business. */
 import type { Clock, Random } from '../../../clock.ts';
+import type { Authorizer } from '../../auth/identity.ts';
 import type { Registry } from '../../kinds/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookClient } from '../../webhook-client/webhook-client.ts';
@@ -11,6 +12,7 @@ import { validatingWebhooks } from './validating.ts';
 export interface WebhookOptions {
   store: Store;
   registry: Registry;
+  authorizer: Authorizer;
   client: WebhookClient;
   clock: Clock;
   random: Random;

@@ -47,7 +47,10 @@ async function matched(webhook: object, changes: Partial<AdmissionAttributes> = 
     webhooks: [{ name: 'a.b.c', rules: [PODS], ...webhook }],
   });
   const forms: Forms = { object: async () => given.object, old: async () => given.old };
-  return invocationOf(hook as never, given, registry, forms);
+  const authorizer = {
+    authorize: (_: unknown, { verb }: { verb: string }) => ({ allowed: verb === 'get', reason: '' }),
+  };
+  return invocationOf(hook as never, given, { registry, authorizer }, forms);
 }
 
 describe('rules', () => {
@@ -157,6 +160,12 @@ describe('match conditions', () => {
       await matched({ matchConditions: matchConditions(hold, 'object.metadata.labels.app == "web"') }),
     ).toBeDefined();
     expect(await matched({ matchConditions: matchConditions(hold, 'false') })).toBeUndefined();
+  });
+
+  it('may ask what the user may do', async () => {
+    const may = (verb: string) => `authorizer.group('').resource('pods').check('${verb}').allowed()`;
+    expect(await matched({ matchConditions: matchConditions(may('get')) })).toBeDefined();
+    expect(await matched({ matchConditions: matchConditions(may('delete')) })).toBeUndefined();
   });
 
   it('that fail refuse the request, or spare the call, as the policy says', async () => {

@@ -1,6 +1,7 @@
 /** Which webhooks a request concerns, and in which version of the kind each wants to see it. */
 import { matchesLabels } from '../../../api/label-selector.ts';
 import type { KubeObject } from '../../../api/object.ts';
+import type { Authorizer } from '../../auth/identity.ts';
 import type { Registry } from '../../kinds/registry.ts';
 import type { Resource } from '../../resource.ts';
 import { forbidden, notFound } from '../../status.ts';
@@ -22,11 +23,18 @@ export interface Forms {
   old(resource: Resource): Promise<KubeObject | undefined>;
 }
 
+/** What there is besides the request to judge by. */
+export interface Surroundings {
+  registry: Registry;
+  /** For `authorizer` in match conditions. */
+  authorizer?: Authorizer;
+}
+
 /** Throws ApiError where it cannot be told, as the real server refuses then. */
 export async function invocationOf(
   hook: Hook,
   attributes: AdmissionAttributes,
-  registry: Registry,
+  { registry, authorizer }: Surroundings,
   forms: Forms,
 ): Promise<Invocation | undefined> {
   // A namespace that is not there fails the request only if a rule covers it.
@@ -45,6 +53,8 @@ export async function invocationOf(
     object: await forms.object(invocation.resource),
     oldObject: await forms.old(invocation.resource),
     request: requestOf(attributes, invocation),
+    authorizer,
+    identity: attributes.identity,
   };
   try {
     return hook.conditions.hold(variables) ? invocation : undefined;

@@ -6,7 +6,6 @@ import type { KubeObject, ManagedFieldsEntry } from '../../../api/object.ts';
 import { decodeManagers } from '../../apply/managers.ts';
 import { convertTo } from '../../handlers/conversion.ts';
 import { clone, equal } from '../../json.ts';
-import type { Registry } from '../../kinds/registry.ts';
 import { internalError } from '../../status.ts';
 import { breathe } from '../../turns.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
@@ -15,12 +14,11 @@ import type { WebhookConfigurations } from './configurations.ts';
 import { isExempt } from './exempt.ts';
 import { formsOf } from './forms.ts';
 import type { Hook } from './hook.ts';
-import { type Invocation, invocationOf } from './match.ts';
+import { type Invocation, invocationOf, type Surroundings } from './match.ts';
 import { operationsOf, patched } from './patched.ts';
 
-export interface WebhookContext extends CallContext {
+export interface WebhookContext extends CallContext, Surroundings {
   configurations: WebhookConfigurations;
-  registry: Registry;
 }
 
 /** What the second round has to know of the first. */
@@ -61,7 +59,7 @@ async function visit(
   place: string,
 ): Promise<void> {
   const forms = formsOf(attributes);
-  const invocation = await invocationOf(hook, attributes, context.registry, forms);
+  const invocation = await invocationOf(hook, attributes, context, forms);
   // One that was not called in the first round is not called in the second either, whatever its labels say now.
   if (!invocation || (attributes.round === 1 && !known.again.has(hook.uid))) return;
   try {

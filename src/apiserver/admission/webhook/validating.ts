@@ -16,7 +16,7 @@ export function validatingWebhooks(context: WebhookContext): AdmissionPlugin {
       const forms = formsOf(attributes);
       const invocations: Invocation[] = [];
       for (const hook of context.configurations.validating) {
-        const invocation = await invocationOf(hook, attributes, context.registry, forms);
+        const invocation = await invocationOf(hook, attributes, context, forms);
         if (invocation) invocations.push(invocation);
       }
       // In the order they come back, as the real server takes them.
