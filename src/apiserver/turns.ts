@@ -11,3 +11,17 @@ export function isLarge(size: number | undefined): boolean {
 export async function breathe(size: number | undefined): Promise<void> {
   if (isLarge(size)) await nextTurn();
 }
+
+/** Milliseconds of work after which others get their turn. */
+const SLICE = 8;
+
+/** Does work that comes in steps, in as many turns of the event loop as it needs. */
+export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  let started = performance.now();
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (performance.now() - started < SLICE) continue;
+    await nextTurn();
+    started = performance.now();
+  }
+}

@@ -2,11 +2,11 @@
 import type { CheckRules, Place } from '../crd/schema-rules.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 import { type FieldError, field } from '../status.ts';
-import { estimateCost } from './cost/estimate.ts';
+import { ruleCost } from './cost/rule-cost.ts';
 import { cap } from './cost/size.ts';
 import type { Program } from './engine.ts';
 import { type CompiledRule, hasRules, type RuleNode, ruleTree } from './rule-tree.ts';
-import { MAX_REQUEST, type SchemaType, sizesIn } from './schema-type.ts';
+import { MAX_REQUEST, type SchemaType } from './schema-type.ts';
 
 /** What one rule may cost on the largest objects its schema allows, and all rules of a schema together. */
 const RULE_LIMIT = 10_000_000;
@@ -108,7 +108,7 @@ function afford(
   costs: Cost[],
 ): void {
   const times = occurrences ?? Math.floor(MAX_REQUEST / (type.min + 1));
-  const cost = cap(estimateCost(program.checked, sizesIn(type)) * times);
+  const cost = cap(ruleCost(program, type) * times);
   costs.push({ path, cost });
   if (cost > RULE_LIMIT) errors.push(field.forbidden(path, overBudget(what, cost, RULE_LIMIT)));
 }

@@ -6,6 +6,7 @@ import { entries, restSchema } from '../schema/children.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 import { type Environment, extend } from './check/environment.ts';
 import { BOOL, optionalOf, STRING, type Type } from './check/type.ts';
+import { ruleCost } from './cost/rule-cost.ts';
 import { baseEnvironment, compile, type Program } from './engine.ts';
 import { PlanError } from './run/plan.ts';
 import { fieldsIn, type Registry, type SchemaType, schemaType } from './schema-type.ts';
@@ -60,6 +61,26 @@ export function ruleTree(schema: Schema, root: boolean): RuleNode | undefined {
   }
   if (!both.has(root)) both.set(root, grow(schema, root));
   return both.get(root);
+}
+
+/** Compiles all rules of a resource's schema, in steps. What is wrong with them is said later, by whoever looks. */
+export function* compileSteps(schema: Schema): Generator<void, void> {
+  const tree = ruleTree(schema, true);
+  if (tree) yield* compileNode(tree);
+}
+
+function* compileNode(node: RuleNode): Generator<void, void> {
+  if (node.rules) {
+    const { type, compiled } = node.rules();
+    for (const { program, message } of compiled) {
+      if (type && program) ruleCost(program, type);
+      if (type && message) ruleCost(message, type);
+    }
+    yield;
+  }
+  for (const child of node.properties?.values() ?? []) yield* compileNode(child);
+  if (node.items) yield* compileNode(node.items);
+  if (node.rest) yield* compileNode(node.rest);
 }
 
 function grow(schema: Schema, root: boolean): RuleNode | undefined {

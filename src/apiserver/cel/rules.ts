@@ -12,7 +12,7 @@ import { schemaValue } from './schema-value.ts';
 import { CelError, NONE as NO_VALUE, Optional, type Value } from './values/value.ts';
 
 export { checkRuleSources } from './rule-sources.ts';
-export { hasRules } from './rule-tree.ts';
+export { compileSteps, hasRules } from './rule-tree.ts';
 
 type Json = Record<string, unknown>;
 
@@ -26,6 +26,8 @@ interface Run {
   /** Errors that are not held against the writer: what is wrong was so before. */
   warnings: FieldError[];
   budget: number;
+  /** Cost since the last step. */
+  pending: number;
 }
 
 export interface RuleResult {
@@ -50,7 +52,7 @@ export function* ruleSteps(
   old?: unknown,
   root = false,
 ): Generator<void, RuleResult> {
-  const run: Run = { errors: [], warnings: [], budget: OBJECT_BUDGET };
+  const run: Run = { errors: [], warnings: [], budget: OBJECT_BUDGET, pending: 0 };
   const tree = ruleTree(schema, root);
   if (tree !== undefined) yield* visit(tree, value, old ?? NONE, false, path, run);
   return run;
@@ -133,12 +135,16 @@ function* runRules(
       if (outcome.exceeded) run.budget = -1;
     } else if (outcome.value !== true) fail(compiled, node, value, plain, same, path, run);
     if (run.budget < 0) return;
-    if (outcome.cost > STEP) yield;
+    run.pending += outcome.cost + RULE;
+    if (run.pending < STEP) continue;
+    run.pending = 0;
+    yield;
   }
 }
 
-/** Rules that cost more than this are steps of their own. */
-const STEP = 50_000;
+/** What a step may cost; running a rule at all is worth some of that. */
+const STEP = 5_000;
+const RULE = 50;
 
 function invalid(path: string, shown: string, text: string): FieldError {
   const field = path === '' ? '<nil>' : path;

@@ -185,7 +185,7 @@ describe('custom resources', () => {
   const [resource] = customResources(crd);
   if (!resource) throw new Error('no resource');
 
-  it('prunes, defaults and validates', () => {
+  it('prunes, defaults and validates', async () => {
     const object: KubeObject = {
       apiVersion: 'example.com/v1',
       kind: 'Widget',
@@ -198,7 +198,8 @@ describe('custom resources', () => {
     resource.strategy.defaults?.(object);
     expect(object).toMatchObject({ spec: { size: 0, color: 'red' } });
     expect(object.status).toBeUndefined();
-    expect(resource.custom?.validate(object).map((e) => `${e.field}: ${e.message}`)).toEqual([
+    const errors = (await resource.custom?.validate(object)) ?? [];
+    expect(errors.map((e) => `${e.field}: ${e.message}`)).toEqual([
       'spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1',
     ]);
   });

@@ -1,11 +1,12 @@
 /** Validation of one version of a custom resource: schema, scale, embedded resources, list types, rules; in this order. */
 import type { KubeObject } from '../../api/object.ts';
-import { hasRules, validateRules } from '../cel/rules.ts';
+import { hasRules, ruleSteps } from '../cel/rules.ts';
 import { validateEmbedded } from '../schema/embedded.ts';
 import { validateListTypes } from '../schema/list-type.ts';
 import type { Schema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import type { FieldError } from '../status.ts';
+import { inTurns } from '../turns.ts';
 import type { CrdSubresources } from './crd.ts';
 
 const BLOCKING = new Set([
@@ -23,12 +24,13 @@ const UNCHECKED: FieldError = {
     'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 };
 
-export function validateCustom(
+export async function validateCustom(
   object: KubeObject,
   old: KubeObject | undefined,
   schema: Schema,
   scale: CrdSubresources['scale'],
-): FieldError[] {
+  warnings: string[] = [],
+): Promise<FieldError[]> {
   const errors = [...validate(object, schema, '', old)];
   if (scale) errors.push(...scaleErrors(object, scale));
   errors.push(...validateEmbedded(object, schema));
@@ -36,9 +38,10 @@ export function validateCustom(
   // Duplicates that were there before do not block other changes.
   if (lists.length > 0 && (!old || validateListTypes(old, schema).length === 0)) errors.push(...lists);
   if (!hasRules(schema)) return errors;
-  if (errors.some((e) => BLOCKING.has(e.type))) errors.push(UNCHECKED);
-  else errors.push(...validateRules(object, schema, '', old, true));
-  return errors;
+  if (errors.some((e) => BLOCKING.has(e.type))) return [...errors, UNCHECKED];
+  const rules = await inTurns(ruleSteps(object, schema, '', old, true));
+  warnings.push(...rules.warnings.map(({ field, message }) => `${field}: ${message}`));
+  return [...errors, ...rules.errors];
 }
 
 function scaleErrors(object: KubeObject, scale: NonNullable<CrdSubresources['scale']>): FieldError[] {

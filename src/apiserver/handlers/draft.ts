@@ -11,7 +11,7 @@ import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource, WriteContext } from '../resource.ts';
 import { ApiError, type FieldError, invalid } from '../status.ts';
-import { breathe } from '../turns.ts';
+import { breathe, inTurns } from '../turns.ts';
 import { inVersions } from './manager-versions.ts';
 import { servedApiVersion } from './stored-form.ts';
 
@@ -103,7 +103,8 @@ export async function settle(context: ClusterContext, draft: Draft, attributes: 
   const { resource, live, options } = draft;
   if (live) await own(context, draft);
   await breathe(options.size);
-  const errors = validate(draft);
+  if (resource.strategy.ready) await inTurns(resource.strategy.ready(draft.object));
+  const errors = await validate(draft);
   if (errors.length > 0) {
     throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);
   }
@@ -144,7 +145,7 @@ async function own(context: ClusterContext, draft: Draft): Promise<void> {
 /** Marks a draft whose managedFields are already settled by server-side apply. */
 export const APPLIED = '\u0000applied';
 
-function validate({ resource, object, live }: Draft): FieldError[] {
+async function validate({ resource, object, live, options }: Draft): Promise<FieldError[]> {
   const errors = live
     ? validateObjectMetaUpdate(object.metadata, live.metadata)
     : validateObjectMeta(object.metadata, {
@@ -155,6 +156,6 @@ function validate({ resource, object, live }: Draft): FieldError[] {
       });
   if (live) errors.push(...(resource.strategy.validateUpdate?.(object, live) ?? []));
   else errors.push(...(resource.strategy.validate?.(object) ?? []));
-  if (resource.custom) errors.push(...resource.custom.validate(object, live));
+  if (resource.custom) errors.push(...(await resource.custom.validate(object, live, options.warnings)));
   return errors;
 }
