@@ -1,11 +1,11 @@
-/** Asks the Go oracle (test/oracle/go) what upstream's own libraries make of a case. */
+/** Asks the Go oracle (test/bed/modules/oracle) what upstream's own libraries make of a case. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export interface Case {
-  op: 'json' | 'merge' | 'strategic' | 'update' | 'apply';
+  op: 'json' | 'merge' | 'strategic' | 'update' | 'apply' | 'cel' | 'structural';
   schema?: unknown;
   kind?: string;
   live?: unknown;
@@ -15,6 +15,7 @@ export interface Case {
   subresource?: string;
   force?: boolean;
   reset?: string[][];
+  expressions?: string[];
 }
 
 export interface Answer {
@@ -48,9 +49,11 @@ export class Oracle {
   }
 }
 
-/** Builds the oracle (Go's cache makes that quick the second time) and returns where it is. */
+/** Where the oracle is: what ORACLE_PROGRAM names, else it is built (Go's cache makes that quick the second time). */
 export function buildOracle(): string {
-  const source = fileURLToPath(new URL('./go', import.meta.url));
+  const known = process.env.ORACLE_PROGRAM;
+  if (known) return known;
+  const source = fileURLToPath(new URL('../bed/modules/oracle', import.meta.url));
   const folder = fileURLToPath(new URL('../../node_modules/.cache/oracle', import.meta.url));
   mkdirSync(folder, { recursive: true });
   execFileSync('go', ['build', '-o', `${folder}/oracle`, '.'], { cwd: source, stdio: 'inherit' });

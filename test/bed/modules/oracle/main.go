@@ -1,5 +1,5 @@
 // The oracle answers "what would upstream do": it reads one JSON case per line, runs it through the published
-// Kubernetes libraries and prints one JSON answer per line. test/oracle/patch.oracle.test.ts asks it.
+// Kubernetes libraries and prints one JSON answer per line. the property tests in test/oracle ask it.
 package main
 
 import (
@@ -21,6 +21,7 @@ type Case struct {
 	Subresource string          `json:"subresource"`
 	Force       bool            `json:"force"`
 	Reset       [][]string      `json:"reset"`
+	Expressions []string        `json:"expressions"`
 }
 
 // Answer is a result or an error.
@@ -65,6 +66,10 @@ func answer(c Case) (a Answer) {
 		return strategicPatch(c)
 	case "update", "apply":
 		return managedFields(c)
+	case "cel":
+		return expressions(c)
+	case "structural":
+		return judge(c)
 	}
 	return Answer{Error: "unknown op " + c.Op}
 }
