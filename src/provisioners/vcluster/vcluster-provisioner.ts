@@ -47,6 +47,8 @@ export interface VclusterProvisionerOptions {
 }
 
 const RECHECK_MS = 15_000;
+/** While one comes up, each look at all its objects takes the host's processor from it: only its pod is watched, and the rest seldom. */
+const LOOK_AGE_MS = 5000;
 /** Measured on two cores, images present. */
 const USUAL_MS = 25_000;
 /** vcluster writes its kubeconfig once, when it has started: one that was deleted comes back with the next start. */
@@ -54,6 +56,15 @@ const KUBECONFIG_MS = 30_000;
 
 type Ref = ClusterRef<VclusterSpec>;
 type Request = ClusterRequest<VclusterSpec>;
+
+/** Everything of it is written, as far as was seen a moment ago. */
+interface ComingUp {
+  /** What was asked for then. */
+  asked: string;
+  blueprint: Blueprint;
+  service: KubeObject;
+  at: number;
+}
 
 interface Plan {
   phase: 'go';
@@ -70,8 +81,9 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
   readonly #probe: HealthProbe;
   readonly #pollMs: number;
   readonly #hosts: Pick<HostClusters, 'of'>;
+  readonly #comingUp = new Map<string, ComingUp>();
 
-  constructor({ clock, probe = probeHealth, hosts, pollMs = 500 }: VclusterProvisionerOptions) {
+  constructor({ clock, probe = probeHealth, hosts, pollMs = 200 }: VclusterProvisionerOptions) {
     this.#clock = clock;
     this.#probe = probe;
     this.#pollMs = pollMs;
@@ -95,6 +107,8 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
       const { unfit } = (request.access ?? {}) as HostAccess;
       if (unfit) return unfitHost(unfit);
       const store = await this.#hosts.of(request);
+      const wait = await this.#wait(store, request, signal);
+      if (wait) return wait;
       const place = placeOf(request);
       const found = await survey(store, place, signal);
       if (found.foreign) return taken(found.foreign);
@@ -106,7 +120,13 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
       }
       const applied = await applyObjects(store, plan.blueprint, { isThorough: request.initialized, signal });
       if ('foreign' in applied) return taken(applied.foreign);
-      return await this.#settle(store, request, plan.blueprint, applied, signal);
+      const progress = await this.#settle(store, request, plan.blueprint, applied, signal);
+      if (progress.phase === 'working' && !request.initialized) {
+        const { service } = applied;
+        const at = this.#clock.now();
+        this.#comingUp.set(request.id, { asked: askedText(request), blueprint: plan.blueprint, service, at });
+      }
+      return progress;
     });
   }
 
@@ -145,6 +165,7 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
   }
 
   suspend(ref: Ref, signal?: AbortSignal): Promise<Progress> {
+    this.#comingUp.delete(ref.id);
     return answered(async () => {
       if (ref.spec.persistence?.enabled === false) return nothingKept(ref.name);
       return await suspendInHost(await this.#hosts.of(ref), placeOf(ref), this.#clock, signal);
@@ -161,6 +182,7 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
   }
 
   async remove(ref: Ref, signal?: AbortSignal): Promise<Removal> {
+    this.#comingUp.delete(ref.id);
     const { gone } = (ref.access ?? {}) as HostAccess;
     if (gone) {
       const message = `${gone}, and with it what was there of ${ref.name}`;
@@ -179,6 +201,18 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
 
   async inventory(known: readonly Ref[], signal?: AbortSignal): Promise<FoundThing<VclusterSpec>[]> {
     return await takeInventory(this.#hosts, known, signal);
+  }
+
+  /** Nothing to do but to wait for its pod; undefined when all of it has to be looked at. */
+  async #wait(store: ObjectStore, request: Request, signal?: AbortSignal): Promise<Progress | undefined> {
+    const seen = this.#comingUp.get(request.id);
+    if (!seen || request.initialized || seen.asked !== askedText(request)) return undefined;
+    if (this.#clock.now() - seen.at >= LOOK_AGE_MS) return undefined;
+    const { blueprint, service } = seen;
+    const { name, namespace } = blueprint;
+    const statefulSet = await store.get(host.statefulSets, { namespace, name }, { signal }).catch(ignoreNotFound);
+    if (!statefulSet || ownerOf(statefulSet) !== request.id) return undefined;
+    return await this.#settle(store, request, blueprint, { service, statefulSet, changed: [] }, signal);
   }
 
   async #plan(
@@ -230,6 +264,7 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
     const version = kubernetesVersion;
     const cluster = await look(store, { spec: request.spec, claim, service, pod, version }, this.#probe, signal);
     if (cluster.phase === 'ready') {
+      this.#comingUp.delete(request.id);
       if (claim) await changeClaim(store, claim, { kubernetesVersion }, signal);
       return { phase: 'ready', reason: 'Ready', message: '', cluster, lookAgainMs: RECHECK_MS };
     }
@@ -266,6 +301,8 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
     return { phase: 'working', reason, message, usualMs: USUAL_MS, lookAgainMs: this.#pollMs };
   }
 }
+
+const askedText = ({ spec, resolved }: Request): string => JSON.stringify([spec, resolved]);
 
 /** The pod that runs is the one that was asked for last. */
 function isRolledOut({ metadata, status = {} }: KubeObject): boolean {
