@@ -105,12 +105,29 @@ async function build(wanted) {
       cpSync(join(source, entry), join(fresh, entry));
     }
     writeFileSync(join(fresh, '.stamp'), wanted);
+    keepLoadable(fresh);
     putInPlace(fresh);
   } catch (error) {
     process.stderr.write(`rookery: the build failed\n${error.message ?? error}\n`);
     process.exit(1);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** A control plane that runs loads parts of itself when it first needs them. Their names say what is in them; those of earlier builds stay for a day. */
+function keepLoadable(fresh) {
+  if (!existsSync(target)) return;
+  for (const name of readdirSync(target)) {
+    if (!/-[A-Z0-9]{8}\.js$/.test(name) || existsSync(join(fresh, name))) continue;
+    try {
+      const file = join(target, name);
+      if (Date.now() - statSync(file).mtimeMs < DAY_MS) cpSync(file, join(fresh, name), { preserveTimestamps: true });
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error; // Another build came in between.
+    }
   }
 }
 

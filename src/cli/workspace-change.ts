@@ -25,12 +25,21 @@ interface ChangeOptions extends GlobalOptions {
   timeout: string;
 }
 
-export function goToStep(options: ChangeOptions & { force?: boolean }, name: string, step: string): Promise<void> {
+export async function goToStep(
+  options: ChangeOptions & { force?: boolean },
+  name: string,
+  step: string,
+): Promise<void> {
   const body = {
     spec: { currentStep: step },
     ...(options.force ? { metadata: { annotations: { [FORCE_ANNOTATION]: step } } } : {}),
   };
-  return change(options, name, body, ({ status }) => status?.currentStep === step, `is at ${step}`);
+  const isThere = ({ status }: KubeObject) => status?.currentStep === step;
+  await change(options, name, body, isThere, `is at ${step}`).catch((error: Error) => {
+    if (!error.message.includes('spec.currentStep: Forbidden')) throw error;
+    const hint = `rookery workspace step ${name} ${step} --force goes there anyway`;
+    throw new RookeryError('workspace.locked', error.message, { class: 'user', hint });
+  });
 }
 
 export function extend(options: ChangeOptions & { ttl: string }, name: string): Promise<void> {

@@ -21,6 +21,8 @@ interface Line {
   /** `workspace`, `cluster`, `shell`. */
   of: string;
   text: string;
+  /** Events tell the second; which came first within it, their version tells. */
+  version?: number;
 }
 
 const PASS_MS = 24 * 3_600_000;
@@ -37,7 +39,7 @@ export async function workspaceLogs(options: LogsOptions, name: string): Promise
       const lines = [...(await eventsOf(store, instance)), ...(await shell())];
       const unseen = lines.filter((line) => !told.has(textOf(line)));
       for (const line of unseen) told.add(textOf(line));
-      return unseen.sort((a, b) => a.at.localeCompare(b.at));
+      return unseen.sort(byTime);
     };
     const first = await fresh();
     if (!options.follow) return await print(options.output, first, () => first.map(textOf).join(''));
@@ -51,6 +53,12 @@ export async function workspaceLogs(options: LogsOptions, name: string): Promise
   } finally {
     await close();
   }
+}
+
+function byTime(a: Line, b: Line): number {
+  const second = ({ at }: Line) => Math.floor(Date.parse(at) / 1000);
+  const last = Number.MAX_SAFE_INTEGER;
+  return second(a) - second(b) || (a.version ?? last) - (b.version ?? last) || a.at.localeCompare(b.at);
 }
 
 function textOf({ at, of, text }: Line): string {
@@ -67,6 +75,7 @@ async function eventsOf(store: ObjectStore, { metadata, spec }: KubeObject): Pro
   return [...own, ...shared].map((event) => ({
     at: event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? '',
     of: event.involvedObject?.kind === workspaceInstances.kind ? 'workspace' : 'cluster',
+    version: Number(event.metadata.resourceVersion),
     text: `${event.reason}: ${event.message}${(event.count ?? 1) > 1 ? ` (${event.count} times)` : ''}`,
   }));
 }

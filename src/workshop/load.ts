@@ -42,7 +42,12 @@ export async function loadWorkshop(folder: string): Promise<Loaded> {
   const text = await readText(join(folder, 'workshop.yaml'));
   if (text === undefined) {
     const fix = 'name the folder of a workshop; see examples/kubernetes-101';
-    return { problems: [{ file: 'workshop.yaml', field: '', message: 'does not exist', fix }] };
+    const isThere = await stat(folder).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+    const message = isThere ? `does not exist in ${folder}` : `${folder} is no folder`;
+    return { problems: [{ file: 'workshop.yaml', field: '', message, fix }] };
   }
   const { value, problems } = checkYaml('workshop.yaml', text, workshopSchema);
   if (!value) return { problems };

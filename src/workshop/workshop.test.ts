@@ -122,7 +122,7 @@ describe('a wrong workshop', () => {
 
   it('need not even be YAML, or there', async () => {
     expect(texts(await loadWorkshop(folder))).toEqual([
-      'workshop.yaml: does not exist (name the folder of a workshop; see examples/kubernetes-101)',
+      `workshop.yaml: does not exist in ${folder} (name the folder of a workshop; see examples/kubernetes-101)`,
     ]);
     await write({ 'workshop.yaml': 'version: v1\nsteps: [intro' });
     const [first] = (await loadWorkshop(folder)).problems;

@@ -62,7 +62,7 @@ it('says why a workspace does not run', async () => {
   await run('workspace', 'suspend', 'kim');
   const suspended = await run('why', 'workspace/kim');
   expect(suspended.code).toBe(1);
-  expect(suspended.stdout).toMatch(/suspended by spec\.suspend\n[^]*next: rookery workspace resume kim\n$/);
+  expect(suspended.stdout).toMatch(/suspended by spec\.suspend\n[\s\S]*next: rookery workspace resume kim\n$/);
   expect((await run('workspace', 'check', 'kim')).stderr).toContain('the workspace is Suspended');
   expect(await run('workspace', 'resume', 'kim')).toMatchObject({ code: 0 });
 });
@@ -78,7 +78,7 @@ it('says why a workspace is not made, down to the template or the cluster it wai
   await expect
     .poll(async () => (await run('why', 'workspace/old')).stdout, { timeout: 30_000 })
     .toMatch(
-      /^WorkspaceInstance ws-old\/old: [^]*└ Cluster ws-old\/old: [^]*└ VirtualCluster ws-old\/old: blocked[^]*not v?1\.20/,
+      /^WorkspaceInstance ws-old\/old: [\s\S]*└ Cluster ws-old\/old: [\s\S]*└ VirtualCluster ws-old\/old: blocked[\s\S]*not v?1\.20/,
     );
 });
 
