@@ -263,6 +263,13 @@ export const catalog: readonly Part[] = [
     check: ['bin/informer'],
   },
   {
+    name: 'oracle',
+    version: '1',
+    about: 'written here: asks upstream’s libraries what they make of a case',
+    source: { from: 'go', folder: 'oracle', programs: { oracle: '.' } },
+    check: ['bin/oracle'],
+  },
+  {
     name: 'kine',
     version: '0.14.10',
     about: 'the SQLite store of a vcluster’s API server',

@@ -23,6 +23,11 @@ export const suites: readonly Suite[] = [
     about: 'an informer of client-go on our API server, killed and back',
     parts: ['informer', 'kubernetes'],
   },
+  {
+    name: 'oracle',
+    about: '50,000 random cases of apply, patches, custom resources and CEL, judged by upstream’s libraries',
+    parts: ['oracle'],
+  },
   { name: 'helm', about: 'helm and a chart with hooks on a virtual cluster', parts: ['helm', 'kubernetes'] },
   {
     name: 'kind',

@@ -77,7 +77,6 @@ export const requests: Request[] = [
   post('', '{"apiVersion":"v2","kind":"ConfigMap"}'),
   post('', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"b"}}'),
   post('', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":5}}'),
-  post('', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","resourceVersion":"1"}}'),
   post('', BODY),
   post(
     'fieldValidation=Strict',
@@ -91,8 +90,6 @@ export const requests: Request[] = [
   put('', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b"}}'),
   put('', '{"apiVersion":"v1","kind":"ConfigMap"}'),
   put('', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"existing","resourceVersion":"1"}}'),
-  put('', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"existing","resourceVersion":"x"}}'),
-  put('', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"existing","uid":"x"}}'),
   get(`${PODS}?fieldSelector=spec.foo%3D1`),
   get(`${PODS}?fieldSelector=metadata.name`),
   get(`${PODS}?labelSelector=%3D`),
