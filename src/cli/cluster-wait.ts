@@ -70,9 +70,14 @@ export function isReadyNow(provider: KubeObject): boolean {
   return isConditionTrue(provider, 'Ready') && (provider.status?.observedGeneration ?? generation) >= generation;
 }
 
+/** Nothing comes of waiting for these: somebody has to install or start something. */
+const HELPLESS = ['ToolMissing', 'DockerUnreachable'];
+
 function stopWhenStalled(provider: KubeObject): void {
-  const condition = getCondition(provider, STALLED);
-  if (condition?.status !== 'True') return;
+  const stalled = getCondition(provider, STALLED);
+  const ready = getCondition(provider, 'Ready');
+  const condition = stalled?.status === 'True' ? stalled : HELPLESS.includes(ready?.reason ?? '') ? ready : undefined;
+  if (!condition) return;
   const { what, next } = readExplanation(condition.message);
   const name = provider.metadata.name;
   throw new RookeryError('cluster.refused', what, {

@@ -56,15 +56,22 @@ function liveView(title: string, terminal: Terminal, now: () => number): Progres
 function plainView(terminal: Terminal, now: () => number): ProgressView {
   const from = now();
   const told = new Set<string>();
+  let last: KubeObject | undefined;
+  const tell = () => {
+    for (const step of last ? stepsOf(last, from, now()) : []) {
+      const id = `${step.at} ${step.text}`;
+      if (!told.has(id)) terminal.write(`  ${lineOf(step)}\n`);
+      told.add(id);
+    }
+  };
+  // What stands still from the start is not seen again.
+  const first = setTimeout(tell, FIRST_FRAME_MS);
+  first.unref();
   return {
     see(object) {
-      if (now() - from < FIRST_FRAME_MS) return;
-      for (const step of stepsOf(object, from, now())) {
-        const id = `${step.at} ${step.text}`;
-        if (!told.has(id)) terminal.write(`  ${lineOf(step)}\n`);
-        told.add(id);
-      }
+      last = object;
+      if (now() - from >= FIRST_FRAME_MS) tell();
     },
-    end() {},
+    end: () => clearTimeout(first),
   };
 }
