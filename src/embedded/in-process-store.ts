@@ -246,9 +246,14 @@ async function startWatch<T extends KubeObject>(
     if (seen.rv !== undefined) object.metadata.resourceVersion = String(seen.rv);
     queue.push({ type: seen.type, object: object as T });
   };
-  const deliver = inOrder(resource, show, () => queue.end());
-  const stopWatch = cluster.store.watch(request, deliver, () => queue.end());
+  const changes = inOrder(resource, show, () => queue.end());
+  const stopWatch = cluster.store.watch(
+    request,
+    (event) => changes.deliver(event),
+    () => queue.end(),
+  );
   const bookmark = () => {
+    if (changes.isBehind) return;
     const metadata = { resourceVersion: String(stopWatch.reached) };
     queue.push({
       type: 'BOOKMARK',

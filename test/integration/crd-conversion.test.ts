@@ -252,6 +252,23 @@ describe('a kind stored in v1 and converted by a webhook', () => {
     expect(new Set(versions).size).toBe(versions.length);
   });
 
+  it('is watched without a bookmark that passes what still waits for the webhook', async () => {
+    await http.post(path('v1'), v1('a', { address: 'h:0' }));
+    const since = stored('a').metadata.resourceVersion;
+    const slowly = conversion(convertWidget);
+    hooks.on('/convert', async (review, response) => {
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      return slowly(review, response);
+    });
+    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=1&resourceVersion=${since}`;
+    const watch = await http.watch(`${path('v2')}?${query}`);
+    await http.patch(path('v1', 'a'), 'merge', { spec: { note: 'unseen' } });
+    const seen: Any[] = [];
+    for await (const event of watch) seen.push(event);
+    expect(seen.map(({ type }) => type)).not.toContain('BOOKMARK');
+    expect(seen).toEqual([]);
+  });
+
   it('may change labels and annotations, and no other metadata', async () => {
     hooks.on(
       '/convert',

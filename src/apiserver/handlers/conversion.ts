@@ -72,42 +72,67 @@ export async function storable(resource: Resource, object: KubeObject): Promise<
 /** Changes that wait for a webhook; beyond that the watcher has to list again. */
 const WAITING_LIMIT = 10_000;
 
+/** Changes on their way to a watcher. */
+export interface OrderedChanges {
+  deliver(event: ChangeEvent): void;
+  /** Some wait for a webhook: no bookmark may pass them. */
+  readonly isBehind: boolean;
+}
+
 /** Passes changes on in their order, each after what it shows is converted. `fail` ends it. */
 export function inOrder(
   resource: Resource,
-  deliver: (event: ChangeEvent) => void,
+  show: (event: ChangeEvent) => void,
   fail: (error: ApiError) => void,
-): (event: ChangeEvent) => void {
-  if (!resource.custom?.conversion) return deliver;
-  let waiting = 0;
-  let failed = false;
-  let last: Promise<void> = Promise.resolve();
-  const end = (error: unknown) => {
-    if (!failed) fail(error instanceof ApiError ? error : internalError(error));
-    failed = true;
-  };
-  return (event) => {
-    if (failed) return;
-    const ready = prepareEvent(resource, event);
-    if (ready === undefined && waiting === 0) {
-      deliver(event);
+): OrderedChanges {
+  return resource.custom?.conversion ? new ConvertedChanges(resource, show, fail) : { deliver: show, isBehind: false };
+}
+
+class ConvertedChanges implements OrderedChanges {
+  readonly #resource: Resource;
+  readonly #show: (event: ChangeEvent) => void;
+  readonly #fail: (error: ApiError) => void;
+  #waiting = 0;
+  #failed = false;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(resource: Resource, show: (event: ChangeEvent) => void, fail: (error: ApiError) => void) {
+    this.#resource = resource;
+    this.#show = show;
+    this.#fail = fail;
+  }
+
+  get isBehind(): boolean {
+    return this.#waiting > 0;
+  }
+
+  deliver(event: ChangeEvent): void {
+    if (this.#failed) return;
+    const ready = prepareEvent(this.#resource, event);
+    if (ready === undefined && this.#waiting === 0) {
+      this.#show(event);
       return;
     }
     // It is awaited below; until then a rejection must not count as forgotten.
     ready?.catch(() => {});
-    waiting++;
-    if (waiting > WAITING_LIMIT) {
-      end(new Error('the conversion webhook is too slow for this watch'));
+    this.#waiting++;
+    if (this.#waiting > WAITING_LIMIT) {
+      this.#end(new Error('the conversion webhook is too slow for this watch'));
       return;
     }
-    last = last
+    this.#last = this.#last
       .then(() => ready)
       .then(() => {
-        waiting--;
-        if (!failed) deliver(event);
+        this.#waiting--;
+        if (!this.#failed) this.#show(event);
       })
-      .catch(end);
-  };
+      .catch((error: unknown) => this.#end(error));
+  }
+
+  #end(error: unknown): void {
+    if (!this.#failed) this.#fail(error instanceof ApiError ? error : internalError(error));
+    this.#failed = true;
+  }
 }
 
 /** Selectors look at both states; a deletion shows the last one under its own version. */

@@ -68,8 +68,8 @@ class RecentForms {
   }
 
   set(id: string, object: KubeObject, size: number): void {
+    this.#size += size - (this.#kept.get(id)?.size ?? 0);
     this.#kept.set(id, { object, size });
-    this.#size += size;
     for (const [oldest, entry] of this.#kept) {
       if (this.#size <= KEPT_CHARACTERS) break;
       this.#kept.delete(oldest);

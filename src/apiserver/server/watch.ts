@@ -73,18 +73,25 @@ export async function serveWatch(
     const seen = seenChange(resource, options, event);
     if (seen) stream.send(seen.type, seen.stored, seen.rv);
   };
-  const deliver = inOrder(resource, show, (error) => stream.fail(error));
+  const changes = inOrder(resource, show, (error) => stream.fail(error));
   let stop: EndWatch;
   try {
     const request = { resource: resource.storage, namespace: scope, name: options.fields.name, afterRv };
-    stop = store.watch(request, deliver, () => stream.end());
+    stop = store.watch(
+      request,
+      (event) => changes.deliver(event),
+      () => stream.end(),
+    );
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
     stream.fail(expired(`too old resource version: ${error.requested} (${error.compactedRv})`));
     return;
   }
   const seconds = options.timeoutSeconds || 1800 + Math.floor(context.random.float() * 1800);
-  const bookmarks = options.bookmarks ? every(clock, BOOKMARK_EVERY_MS, () => stream.bookmark(stop.reached)) : () => {};
+  const bookmark = () => {
+    if (options.bookmarks && !changes.isBehind) stream.bookmark(stop.reached);
+  };
+  const bookmarks = options.bookmarks ? every(clock, BOOKMARK_EVERY_MS, bookmark) : () => {};
   await new Promise<void>((resolve) => {
     const end = () => {
       cancel();
@@ -92,7 +99,7 @@ export async function serveWatch(
       resolve();
     };
     const cancel = clock.after(seconds * 1000, () => {
-      if (options.bookmarks) stream.bookmark(stop.reached);
+      bookmark();
       end();
     });
     stream.onEnd(end);
