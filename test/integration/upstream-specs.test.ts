@@ -172,6 +172,16 @@ describe('a pod on a simulated node', () => {
     await until('it is gone', async () => (await http.get(`${pods}/counted`)).status === 404);
   });
 
+  it('goes with its Job, though that cannot count it any more', async () => {
+    const jobs = '/apis/batch/v1/namespaces/default/jobs';
+    const spec = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'b', command: ['sleep', '1000'] }] };
+    await http.post(jobs, { metadata: { name: 'short' }, spec: { template: { spec } } });
+    const mine = async () => (await http.get(`${pods}?labelSelector=job-name%3Dshort`)).json.items;
+    await until('it runs', async () => (await mine())[0]?.status?.phase === 'Running');
+    await http.delete(`${jobs}/short?propagationPolicy=Background`);
+    await until('it is gone', async () => (await mine()).length === 0);
+  });
+
   it('fails where it was put without asking and its port is taken', async () => {
     const [node] = (await http.get('/api/v1/nodes')).json.items;
     const ports = [{ containerPort: 80, hostPort: 21017 }];

@@ -27,8 +27,9 @@ export const jobs: Controller = {
   on: { [JOBS]: itself, [PODS]: claimants(JOBS, 'Job') },
   async reconcile(world, namespace, name, again) {
     const job = world.cache.get(JOBS, namespace, name);
-    const selector = job && selectorOf(job);
-    if (!job || !selector || (job.spec.managedBy && job.spec.managedBy !== 'kubernetes.io/job-controller')) return;
+    if (!job) return abandon(world, namespace, name);
+    const selector = selectorOf(job);
+    if (!selector || (job.spec.managedBy && job.spec.managedBy !== 'kubernetes.io/job-controller')) return;
     const pods = isDeleting(job)
       ? world.cache.podsOf(job.metadata.uid as string)
       : await claimPods(world, job, selector);
@@ -55,6 +56,18 @@ export const jobs: Controller = {
     if (waits.length) again(Math.min(...waits));
   },
 };
+
+/** Pods of a Job that is gone are held by nobody's promise any more. */
+async function abandon(world: World, namespace: string, name: string): Promise<void> {
+  const orphans = world.cache
+    .list(PODS, namespace)
+    .filter((pod) => pod.metadata.ownerReferences?.some((o) => o.controller && o.kind === 'Job' && o.name === name));
+  await letGo(
+    world,
+    orphans,
+    orphans.map(({ metadata }) => metadata.uid as string),
+  );
+}
 
 function verdictOf(job: KubeObject): string | undefined {
   return job.status?.conditions?.find((c: PodCondition) => /^(Complete|Failed)$/.test(c.type) && c.status === 'True')
