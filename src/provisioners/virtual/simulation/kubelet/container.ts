@@ -3,7 +3,8 @@ import type { KubeObject } from '../../../../api/object.ts';
 import { left } from '../deadlines.ts';
 import type { World } from '../world.ts';
 import { fullImage, imageProblem, pullFailure } from './image.ts';
-import { outcomeOf } from './process.ts';
+import { type Outcome, outcomeOf } from './process.ts';
+import { delayOf, isContainerMeant, isStageAsked } from './stage.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: container specs and statuses, checked by the server's schema
 type Any = any;
@@ -134,7 +135,7 @@ function settled(container: Any, status: Any, scene: Scene): Next {
   const { world, pod, once } = scene;
   const { startedAt } = status.state.running;
   const key = `${pod.metadata.uid}/${container.name}`;
-  const outcome = once ? (outcomeOf(pod, container) ?? { afterMs: 0, exitCode: 0 }) : outcomeOf(pod, container);
+  const outcome = once ? initOutcome(pod, container) : outcomeOf(pod, container);
   const toEnd = outcome && left(world, `${key}/end`, startedAt, outcome.afterMs);
   if (outcome && toEnd === 0) return { status: ended(status, outcome.exitCode, world.timestamp), events: [] };
   const toReady = left(world, key, startedAt, (container.readinessProbe?.initialDelaySeconds ?? 0) * 1000);
@@ -144,6 +145,13 @@ function settled(container: Any, status: Any, scene: Scene): Next {
     ...(waits.length ? { waitMs: Math.min(...waits) } : {}),
     events: [],
   };
+}
+
+function initOutcome(pod: KubeObject, container: Any): Outcome | undefined {
+  // One that shall fail does not end well before.
+  const doom = 'pod-init-container-running-failed';
+  if (isStageAsked(pod, doom) && isContainerMeant(pod, doom, container.name)) return undefined;
+  return outcomeOf(pod, container) ?? { afterMs: delayOf(pod, 'pod-init-container-completed'), exitCode: 0 };
 }
 
 export function ended(status: Any, exitCode: number, finishedAt: string): Any {

@@ -9,11 +9,12 @@ import { internalIp, isNodeReady, isSimulated } from '../nodes/simulated-node.ts
 import { isDeleting, isFinished, NODES, PODS } from '../pod.ts';
 import type { World } from '../world.ts';
 import { type Rejection, rejection } from './admission.ts';
+import { failedStatus, leftToFail } from './chaos.ts';
 import { ended, type Next, nextState } from './container.ts';
 import { missingEnvironment, missingVolume } from './needs.ts';
 import { podIp } from './pod-network.ts';
 import { conditionsOf, initDone, phaseOf } from './pod-status.ts';
-import { delayOf } from './stage.ts';
+import { delayOf, startDelayOf } from './stage.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: container specs and statuses, checked by the server's schema
 type Any = any;
@@ -72,7 +73,9 @@ async function advance(world: World, pod: KubeObject, node: KubeObject): Promise
   const started = pod.status?.startTime;
   const alive = expiry === undefined || !started ? undefined : left(world, '', started, expiry * 1000);
   if (alive === 0) return void (await expire(world, pod));
-  const toStart = started ? left(world, `${uid}`, started, delayOf(pod, 'pod-ready')) : delayOf(pod, 'pod-ready');
+  const toFail = leftToFail(world, pod);
+  if (toFail === 0) return void (await world.updateStatus(PODS, pod, failedStatus(world, pod), COMPONENT));
+  const toStart = started ? left(world, `${uid}`, started, startDelayOf(pod)) : startDelayOf(pod);
   const lacking = started && toStart === 0 && !pod.status?.podIP ? missingVolume(world, pod) : undefined;
   const sandbox = Boolean(pod.status?.podIP) || (Boolean(started) && toStart === 0 && !lacking);
   const { init, main, waits, say } = containersOf(world, pod, sandbox);
@@ -97,7 +100,12 @@ async function advance(world: World, pod: KubeObject, node: KubeObject): Promise
   for (const event of say)
     world.recorder.record({ about: pod, host: pod.spec.nodeName, component: COMPONENT, ...event });
   if (lacking) report(world, pod, 'Warning', 'FailedMount', lacking);
-  const all = [...waits, ...(toStart > 0 ? [toStart] : []), ...(alive === undefined ? [] : [alive])];
+  const all = [
+    ...waits,
+    ...(toStart > 0 ? [toStart] : []),
+    ...(alive === undefined ? [] : [alive]),
+    ...(toFail ? [toFail] : []),
+  ];
   return all.length ? Math.min(...all) : undefined;
 }
 

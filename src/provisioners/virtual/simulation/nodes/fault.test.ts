@@ -57,3 +57,16 @@ it('says which faults there are when it does not know one', async () => {
   const [event] = cluster.all('Event', 'v1').filter(({ reason }) => reason === 'UnknownFault');
   expect(event?.message).toMatch(/^Broken: no such fault; there are NotReady, Unreachable, /);
 });
+
+it('breaks a node by the label that kwok has for it', async () => {
+  const stage = 'node-not-ready.stage.kwok.x-k8s.io';
+  const annotations = { [`${stage}/reason`]: 'Chaos', [`${stage}/type`]: 'DiskPressure' };
+  await cluster.merge(node, { metadata: { labels: { [stage]: 'true' }, annotations } });
+  await cluster.until(() => condition('Ready').status === 'False');
+  expect(condition('Ready')).toMatchObject({ reason: 'Chaos', message: expect.stringContaining('node failed') });
+  expect(condition('DiskPressure')).toMatchObject({ status: 'True', reason: 'Chaos' });
+  await cluster.until(() => taints().includes('node.kubernetes.io/not-ready:NoExecute'));
+  await cluster.merge(node, { metadata: { labels: { [stage]: null } } });
+  await cluster.until(() => taints().length === 0);
+  expect(condition('Ready')).toMatchObject({ status: 'True', reason: 'KubeletReady' });
+});
