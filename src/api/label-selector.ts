@@ -40,6 +40,9 @@ export function parseLabelSelector(text: string): LabelSelector {
 
 function parseRequirement(scanner: Scanner): Requirement {
   if (scanner.take('!')) return { key: checkKey(scanner.word()), operator: '!exists', values: [] };
+  if (/[=<>()]/.test(scanner.peek())) {
+    throw new SelectorError(`found '${scanner.peek()}', expected: !, identifier, or 'end of string'`);
+  }
   const key = checkKey(scanner.word());
   if (scanner.atEnd() || scanner.peek() === ',') return { key, operator: 'exists', values: [] };
   if (scanner.take('!=')) return { key, operator: 'notin', values: [checkValue(key, scanner.word(true))] };

@@ -21,6 +21,10 @@ export interface WriteOptions {
   warnings?: string[];
   /** Paths of keys that stood twice in the body, for field validation; of an applied configuration, sentences. */
   duplicates?: string[];
+  /** The same of a YAML body, as its reader words it. */
+  repetitions?: string[];
+  /** Where a key stands in the body, each time it does: what is wrong is told in that order. */
+  placesOf?(path: string): number[];
   /** Of the body, in bytes: a large one is worked on in several turns of the event loop. */
   size?: number;
   /** Part of a request whose own form (a Scale, a Binding, an Eviction) webhooks and policies have seen. */

@@ -185,8 +185,12 @@ export interface FieldError {
 
 /** The value as Go prints it in `Invalid value: …`. */
 export function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? 'null');
+  if (typeof value !== 'string') return JSON.stringify(value) ?? 'null';
+  return JSON.stringify(value).replace(/\\u00([01][0-9a-f])/g, (_, code) => GO_ESCAPES[code] ?? `\\x${code}`);
 }
+
+/** Those that JSON has no letter for. */
+const GO_ESCAPES: Record<string, string> = { '07': '\\a', '0b': '\\v' };
 
 export const field = {
   required: (path: string, detail = ''): FieldError => ({
@@ -244,7 +248,7 @@ export function invalid(group: string, kind: string, name: string, errors: Field
   return new ApiError(422, 'Invalid', `${qualified(group, kind)} ${JSON.stringify(name)} is invalid: ${joined}`, {
     ...(name ? { name } : {}),
     ...(group ? { group } : {}),
-    kind,
+    ...(kind ? { kind } : {}),
     causes: errors.map((e) => ({ reason: e.type, message: e.message, field: e.field })),
   });
 }

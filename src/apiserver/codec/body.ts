@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
 import { breathe } from '../turns.ts';
-import { duplicateKeys } from './duplicate-keys.ts';
+import { duplicateKeys, keyPlaces } from './duplicate-keys.ts';
+import { jsonProblem } from './json-problem.ts';
 import { yamlTokens } from './yaml-tokens.ts';
 
 /** As upstream: 3 MiB. */
@@ -21,6 +22,8 @@ export interface Decoded {
   duplicates: string[];
   /** The same of a YAML text, as its reader words it: by line. */
   repetitions?: string[];
+  /** Where a key stands in a JSON text, each time it does. */
+  placesOf?(path: string): number[];
 }
 
 export function mediaType(header: string | undefined): string {
@@ -50,7 +53,7 @@ export async function decodeJson(body: Buffer): Promise<Decoded> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
+    throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(text, error as Error)}`);
   }
   return checked(value, text);
 }
@@ -60,7 +63,19 @@ async function checked(value: unknown, text: string): Promise<Decoded> {
   checkDepth(value, 0);
   const duplicates = duplicateKeys(text);
   await breathe(text.length);
-  return { value, duplicates };
+  return { value, duplicates, ...(text.length <= PLACES_LIMIT ? { placesOf: places(text) } : {}) };
+}
+
+/** Of a larger text nobody is told the order of what is wrong with it: finding that out takes too long. */
+const PLACES_LIMIT = 256 * 1024;
+
+/** Looked for when first asked: most bodies have nothing wrong with them. */
+function places(text: string): (path: string) => number[] {
+  let found: Map<string, number[]> | undefined;
+  return (path) => {
+    found ??= keyPlaces(text);
+    return found.get(path) ?? [];
+  };
 }
 
 /** YAML 1.1 as Kubernetes reads it (`yes` is a boolean), one document, no alias bombs. Loaded when first needed. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { duplicateKeys } from './duplicate-keys.ts';
+import { duplicateKeys, keyPlaces } from './duplicate-keys.ts';
 
 it.each([
   ['{"a":1,"b":2}', []],
@@ -14,6 +14,11 @@ it.each([
   ['{"a":1,"a":2,"a":3}', ['a']],
 ])('%s', (text, expected) => {
   expect(duplicateKeys(text)).toEqual(expected);
+});
+
+it('knows where keys stand, each time', () => {
+  const places = keyPlaces('{"a":{"b":1,"b":2},"c":[{"b":3}]}');
+  expect(Object.fromEntries(places)).toEqual({ a: [1], 'a.b': [6, 12], c: [19], 'c[0].b': [25] });
 });
 
 it('finds none in anything JSON.stringify writes', () => {

@@ -6,6 +6,25 @@
 /** Paths such as `spec.replicas` or `spec.list[1].name`, each once, in order of appearance. */
 export function duplicateKeys(text: string): string[] {
   const found = new Set<string>();
+  walkKeys(text, (frames, isRepeated) => {
+    if (isRepeated) found.add(pathOf(frames));
+  });
+  return [...found];
+}
+
+/** Where the key of each path stands in the text, as often as it does. Dearer: every path is made. */
+export function keyPlaces(text: string): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  walkKeys(text, (frames, _, at) => {
+    const path = pathOf(frames);
+    const known = places.get(path);
+    if (known) known.push(at);
+    else places.set(path, [at]);
+  });
+  return places;
+}
+
+function walkKeys(text: string, visit: (frames: Frame[], isRepeated: boolean, at: number) => void): void {
   const frames: Frame[] = [];
   let at = 0;
   let frame: Frame | undefined;
@@ -33,8 +52,8 @@ export function duplicateKeys(text: string): string[] {
           const raw = text.slice(at, end + 1);
           const key = raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
           frame.key = key;
-          if (frame.keys.has(key)) found.add(pathOf(frames));
-          else frame.keys.add(key);
+          visit(frames, frame.keys.has(key), at);
+          frame.keys.add(key);
         }
         at = end;
         break;
@@ -42,7 +61,6 @@ export function duplicateKeys(text: string): string[] {
     }
     at++;
   }
-  return [...found];
 }
 
 interface Frame {

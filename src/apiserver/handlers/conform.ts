@@ -1,6 +1,7 @@
 /** Makes a decoded body an object of a resource: the right kind, the right types, unknown fields dropped and reported. */
 import type { KubeObject } from '../../api/object.ts';
 import { jsonType } from '../codec/body.ts';
+import { definitionOfKind } from '../kinds/component-name.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { checkTypes } from '../schema/check-types.ts';
@@ -21,9 +22,15 @@ export function checkKind(resource: Resource, object: KubeObject): void {
     }
   }
   if (object.kind !== undefined && object.kind !== '' && object.kind !== resource.kind) {
+    const why = otherKind(resource, object.apiVersion, object.kind);
     throw badRequest(
-      `${object.kind} in version ${JSON.stringify(versionOf(object.apiVersion))} cannot be handled as a ${resource.kind}: no kind ${JSON.stringify(object.kind)} is registered for version ${JSON.stringify(object.apiVersion ?? '')}`,
+      `${object.kind} in version ${JSON.stringify(versionOf(object.apiVersion))} cannot be handled as a ${resource.kind}: ${why}`,
     );
+  }
+  if (!resource.custom && object.apiVersion && object.kind && !isRegistered(object.apiVersion, object.kind)) {
+    const version = JSON.stringify(versionOf(object.apiVersion));
+    const why = notRegistered(object.apiVersion, object.kind);
+    throw badRequest(`${object.kind} in version ${version} cannot be handled as a ${resource.kind}: ${why}`);
   }
   if (object.apiVersion !== undefined && object.apiVersion !== '' && object.apiVersion !== expected) {
     throw badRequest(
@@ -33,6 +40,24 @@ export function checkKind(resource: Resource, object: KubeObject): void {
   object.apiVersion = expected;
   object.kind = resource.kind;
   if (object.metadata === undefined || object.metadata === null) object.metadata = {};
+}
+
+/** The file is where the real server makes its list of kinds; it says so in this message. */
+export function notRegistered(apiVersion: string | undefined, kind: string): string {
+  const names = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion ?? '')}`;
+  return `${names} in scheme "pkg/runtime/scheme.go:111"`;
+}
+
+/** A kind there is, but another one, cannot be made into this one; by the names of Go's packages. */
+function otherKind(resource: Resource, apiVersion: string | undefined, kind: string): string {
+  if (resource.custom || !apiVersion || !isRegistered(apiVersion, kind)) return notRegistered(apiVersion, kind);
+  const target = resource.group.split('.')[0] || 'core';
+  return `converting (${versionOf(apiVersion)}.${kind}) to (${target}.${resource.kind}): unknown conversion`;
+}
+
+function isRegistered(apiVersion: string, kind: string): boolean {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/', 2) : ['', apiVersion];
+  return definitionOfKind(group ?? '', version ?? '', kind) !== undefined;
 }
 
 /**
@@ -60,9 +85,8 @@ export function conform(
   if (unknown.length === 0 && duplicates.length === 0) return;
   const validation = options.fieldValidation ?? 'Warn';
   if (validation === 'Ignore') return;
-  const problems = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
-  if (source === 'apply') problems.push(...yamlProblem(duplicates));
-  else problems.push(...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`));
+  const problems =
+    source === 'apply' ? appliedProblems(unknown, duplicates) : bodyProblems(unknown, duplicates, options);
   if (validation === 'Warn') {
     // One by one: there may be more of them than a call takes arguments.
     for (const problem of problems) options.warnings?.push(problem);
@@ -70,6 +94,28 @@ export function conform(
   }
   const text = `${source === 'apply' ? 'error strict decoding YAML' : 'strict decoding error'}: ${problems.join(', ')}`;
   throw refusal(resource, object, text, source);
+}
+
+function appliedProblems(unknown: string[], duplicates: string[]): string[] {
+  return [...unknown.map((path) => `unknown field ${JSON.stringify(path)}`), ...yamlProblem(duplicates)];
+}
+
+/** As they stand in the text; of YAML, its reader comes first. */
+function bodyProblems(unknown: string[], duplicates: string[], { repetitions, placesOf }: WriteOptions): string[] {
+  const strange = unknown.map((path) => ({
+    text: `unknown field ${JSON.stringify(path)}`,
+    at: placesOf?.(path)[0] ?? 0,
+  }));
+  if (repetitions?.length) {
+    const lines = repetitions.map((line) => `  ${line}`);
+    return [['yaml: unmarshal errors:', ...lines].join('\n'), ...strange.map(({ text }) => text)];
+  }
+  const repeated = duplicates.map((path) => ({
+    text: `duplicate field ${JSON.stringify(path)}`,
+    at: placesOf?.(path)[1] ?? 0,
+  }));
+  const all = [...strange, ...repeated];
+  return (placesOf ? all.sort((a, b) => a.at - b.at) : all).map(({ text }) => text);
 }
 
 /** Of an applied configuration only repeated keys are left to complain about, in the words of the YAML reader. */

@@ -1,6 +1,6 @@
 /** How objects go to the wire: in the shape and encoding the client accepts. */
 import type { KubeObject } from '../../api/object.ts';
-import { type Accepted, negotiate, type Offer, type Shape } from '../codec/accept.ts';
+import { type Accepted, negotiate, type Offer, parseAccept, type Shape } from '../codec/accept.ts';
 import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
 import { ApiError, badRequest, type Status } from '../status.ts';
 import type { Call } from './call.ts';
@@ -20,10 +20,11 @@ export function includeOf(exchange: Exchange, { shape }: Accepted): IncludeObjec
 
 /** The form the client wants of this resource; 406 when there is none it would take. */
 export function acceptedBy(
-  { exchange, resource }: Pick<Call, 'exchange' | 'resource'>,
+  { exchange, resource, route }: Pick<Call, 'exchange' | 'resource' | 'route'>,
   offer?: Partial<Offer>,
 ): Accepted {
   const custom = resource.custom !== undefined;
+  if (!custom) checkRoutable(exchange, route.verb === 'list' || route.verb === 'watch');
   const accepted = negotiate(exchange.header('accept'), { shapes: EVERY_SHAPE, custom, ...offer });
   return { ...accepted, pretty: accepted.pretty || wantsPretty(exchange) };
 }
@@ -41,6 +42,18 @@ export async function sendObject(call: Call, status: number, object: KubeObject)
     });
   } else if (accepted.shape === 'PartialObjectMetadata') shaped = partialMetadata(object, accepted.version);
   return sendValue(exchange, status, shaped, accepted);
+}
+
+const PRODUCED = ['application/json', 'application/yaml', PROTOBUF_TYPE];
+const STREAMED = ['application/json;stream=watch', `${PROTOBUF_TYPE};stream=watch`];
+
+/** The router of the real server looks first, at types alone, and has other words; what is custom is not routed by it. */
+function checkRoutable(exchange: Exchange, isList: boolean): void {
+  const ranges = parseAccept(exchange.header('accept'));
+  if (ranges.length === 0 || ranges.some(({ type }) => type === '*/*' || PRODUCED.includes(type))) return;
+  const types = [...PRODUCED, ...(isList ? STREAMED : [])].join(', ');
+  const message = `406: Not Acceptable\n\nAvailable representations: ${types}`;
+  throw new ApiError(406, 'NotAcceptable', message, {});
 }
 
 /** Something with a kind of its own, encoded as accepted. */
@@ -62,7 +75,7 @@ export async function sendValue(
 
 export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');
-  return stringify(value, { aliasDuplicateObjects: false });
+  return stringify(value, { aliasDuplicateObjects: false, sortMapEntries: true });
 }
 
 /** A Status has no table; an object kept by finalizers has. */

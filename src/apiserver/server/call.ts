@@ -2,16 +2,18 @@
 import type { KubeObject } from '../../api/object.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { Cluster } from '../cluster.ts';
-import { asObject, decodeJson, decodeObject, decodeYaml, mediaType } from '../codec/body.ts';
+import { asObject, decodeJson, decodeObject, decodeYaml, jsonType, mediaType } from '../codec/body.ts';
+import { notRegistered } from '../handlers/conform.ts';
 import { definitionOfKind } from '../kinds/component-name.ts';
 import { definition } from '../kinds/definition.ts';
 import type { DeleteOptions, Patch, WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { checkTypes } from '../schema/check-types.ts';
-import { badRequest, field, invalid, unsupportedMediaType } from '../status.ts';
+import { ApiError, badRequest, type FieldError, field, unsupportedMediaType } from '../status.ts';
 import type { Exchange } from './exchange.ts';
 import { parseInteger } from './list-options.ts';
-import type { ResourceRoute } from './route.ts';
+import { isTrue, type ResourceRoute } from './route.ts';
+import { checkDeletion, writeOptions } from './write-options.ts';
 
 const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 
@@ -34,9 +36,24 @@ export async function readWrite(call: Call): Promise<{ object: KubeObject; optio
   const { exchange } = call;
   const options = writeOptions(call);
   const body = await exchange.body();
-  const { value, duplicates } = await decodeObject(body, exchange.header('content-type'));
-  return { object: asObject(value), options: { ...options, duplicates, size: body.length } };
+  try {
+    const decoded = await decodeObject(body, exchange.header('content-type'));
+    const { value, duplicates, repetitions, placesOf } = decoded;
+    return { object: asObject(value), options: { ...options, duplicates, repetitions, placesOf, size: body.length } };
+  } catch (error) {
+    throw unrecognized(error, call.resource.kind, body);
+  }
 }
+
+/** A body nobody can make an object of: what it should have been, and how it begins. */
+function unrecognized(error: unknown, kind: string, body: Buffer): unknown {
+  if (!(error instanceof ApiError) || !error.message.startsWith("couldn't get version/kind")) return error;
+  const text = body.toString(body[0] === 0x7b ? 'utf8' : 'hex', 0, SUMMARY_BYTES);
+  const summary = body.length === 0 ? '<empty>' : body.length > SUMMARY_BYTES ? `${text} ...` : text;
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summary})`);
+}
+
+const SUMMARY_BYTES = 30;
 
 /** The body of a verb that stores no object of its own: of the kind it has to be, its fields of the right types. */
 export async function readOperand(call: Call, { group = '', version = '', kind = '' }: Partial<GroupVersionKind>) {
@@ -62,80 +79,71 @@ const PATCH_TYPES: Record<string, Patch['type']> = {
   'application/apply-patch+yaml': 'apply',
 };
 
+/** There is no strategic merge for kinds whose merge keys nobody declared. */
+const CUSTOM_PATCH_TYPES = Object.keys(PATCH_TYPES).filter((type) => PATCH_TYPES[type] !== 'strategic');
+
 export async function readPatch(call: Call): Promise<{ patch: Patch; options: WriteOptions }> {
-  const { exchange } = call;
+  const { exchange, resource } = call;
   const type = PATCH_TYPES[mediaType(exchange.header('content-type'))];
-  if (!type) throw unsupportedMediaType(Object.keys(PATCH_TYPES));
+  if (!type) throw resource.custom ? unsupportedMediaType(CUSTOM_PATCH_TYPES) : unroutableMediaType();
   const force = exchange.query.get('force');
-  if (force !== null && type !== 'apply') {
-    throw invalid('meta.k8s.io', 'PatchOptions', '', [
-      field.forbidden('force', 'may not be specified for non-apply patch'),
-    ]);
-  }
-  const options = writeOptions(call);
+  const errors: FieldError[] = [];
   if (type === 'apply' && !exchange.query.get('fieldManager')) {
-    throw invalid('meta.k8s.io', 'PatchOptions', '', [field.required('fieldManager', 'is required for apply patch')]);
+    errors.push(field.required('fieldManager', 'is required for apply patch'));
   }
+  if (type !== 'apply' && force !== null) {
+    errors.push(field.forbidden('force', 'may not be specified for non-apply patch'));
+  }
+  const options = writeOptions(call, errors);
   const body = await exchange.body();
   const { value, duplicates, repetitions } = type === 'apply' ? await decodeYaml(body) : await decodeJson(body);
-  if (type !== 'json') asObject(value);
+  if (type === 'apply') asObject(value);
+  else if (type !== 'json' && (typeof value !== 'object' || value === null || Array.isArray(value))) {
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`,
+    );
+  }
   return {
-    patch: { type, body: value, force: force !== null && force !== 'false' },
+    patch: { type, body: value, force: isTrue(force) },
     options: { ...options, duplicates: repetitions ?? duplicates, size: body.length },
   };
 }
 
+/** Where built-in kinds are concerned, the router of the real server refuses it, before anything reads it. */
+function unroutableMediaType(): ApiError {
+  return new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+}
+
+/** What the body says counts; without one, the query. */
 export async function readDelete(call: Call): Promise<{ deletion: DeleteOptions; options: WriteOptions }> {
   const { exchange } = call;
-  const options = writeOptions(call);
   const body = await exchange.body();
-  const { query } = exchange;
-  const deletion: DeleteOptions & { dryRun?: string[] } = {};
-  if (body.length > 0) {
-    const value = asObject((await decodeObject(body, exchange.header('content-type'))).value) as KubeObject &
-      DeleteOptions;
-    if (value.kind && value.kind !== 'DeleteOptions') throw badRequest(`expected DeleteOptions, got ${value.kind}`);
-    checkOperand(value, DELETE_OPTIONS, 'DeleteOptions');
-    Object.assign(deletion, value);
+  const deletion = body.length > 0 ? await deletionInBody(exchange, body) : deletionInQuery(exchange.query);
+  checkDeletion(call, deletion);
+  return { deletion, options: { ...writeOptions(call), dryRun: (deletion.dryRun?.length ?? 0) > 0 } };
+}
+
+type Deletion = DeleteOptions & { dryRun?: string[] };
+
+async function deletionInBody(exchange: Exchange, body: Buffer): Promise<Deletion> {
+  const decoded = await decodeObject(body, exchange.header('content-type'));
+  const { kind, apiVersion, ...deletion } = asObject(decoded.value) as KubeObject & Deletion;
+  if (kind && kind !== 'DeleteOptions') throw badRequest(notRegistered(apiVersion, kind));
+  try {
+    checkTypes(deletion, definition(DELETE_OPTIONS), 'DeleteOptions');
+  } catch (error) {
+    if (error instanceof TypeError) throw badRequest(error.message);
+    throw error;
   }
+  return deletion;
+}
+
+function deletionInQuery(query: URLSearchParams): Deletion {
+  const deletion: Deletion = { dryRun: query.getAll('dryRun') };
   const grace = query.get('gracePeriodSeconds');
   if (grace !== null) deletion.gracePeriodSeconds = parseInteger(grace);
-  if (query.has('propagationPolicy'))
-    deletion.propagationPolicy = query.get('propagationPolicy') as DeleteOptions['propagationPolicy'];
-  if (query.has('orphanDependents')) deletion.orphanDependents = query.get('orphanDependents') === 'true';
-  if (deletion.dryRun?.length) options.dryRun = checkDryRun(deletion.dryRun);
-  return { deletion, options };
-}
-
-function writeOptions({ exchange, identity }: Call): WriteOptions {
-  const { query } = exchange;
-  const manager = query.get('fieldManager');
-  if (manager && (manager.length > 128 || /[^\x20-\x7e]/.test(manager))) {
-    throw invalid('meta.k8s.io', 'CreateOptions', '', [
-      field.invalid('fieldManager', manager, 'may not be more than 128 bytes and must be printable'),
-    ]);
-  }
-  const validation = query.get('fieldValidation') || undefined;
-  if (validation && !['Ignore', 'Warn', 'Strict'].includes(validation)) {
-    throw invalid('meta.k8s.io', 'CreateOptions', '', [
-      field.notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']),
-    ]);
-  }
-  return {
-    identity,
-    dryRun: checkDryRun(query.getAll('dryRun')),
-    ...(manager ? { requestedManager: manager } : {}),
-    fieldManager: manager || (exchange.header('user-agent') ?? '').split('/', 1)[0]?.slice(0, 128) || 'unknown',
-    fieldValidation: validation as WriteOptions['fieldValidation'],
-    warnings: exchange.warnings,
-  };
-}
-
-function checkDryRun(values: string[]): boolean {
-  const wanted = values.filter((value) => value !== '');
-  for (const value of wanted) {
-    if (value !== 'All')
-      throw invalid('meta.k8s.io', 'CreateOptions', '', [field.notSupported('dryRun', value, ['All'])]);
-  }
-  return wanted.length > 0;
+  const policy = query.get('propagationPolicy');
+  if (policy !== null) deletion.propagationPolicy = policy as DeleteOptions['propagationPolicy'];
+  if (query.has('orphanDependents')) deletion.orphanDependents = isTrue(query.get('orphanDependents'));
+  return deletion;
 }
