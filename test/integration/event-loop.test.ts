@@ -121,6 +121,18 @@ describe('one turn of the event loop', () => {
     });
   });
 
+  it('is short with many CRDs', async () => {
+    const schema = withSpec({
+      type: 'object',
+      properties: { a: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self.size() < 5' }] } },
+    });
+    const count = Number(process.env.EVENT_LOOP_CRDS ?? 100);
+    await report(`${count} CRDs`, async () => {
+      for (let i = 0; i < count; i++) expect((await http.post(CRDS, crd(`many${i}`, schema))).status).toBe(201);
+      expect((await http.get('/openapi/v3')).status).toBe(200);
+    });
+  });
+
   it('refuses a CRD of five megabytes', async () => {
     const body = crd('toolarge', withSpec({ type: 'object', description: 'x'.repeat(5 * 1024 * 1024) }));
     await report('5 MB', async () => expect((await http.post(CRDS, body)).status).toBe(413));

@@ -1,4 +1,4 @@
-/** Expressions of admission policies and webhooks, compiled when they are written (pkg/apis/admissionregistration). */
+/** Expressions of admission policies, compiled when they are written (pkg/apis/admissionregistration). */
 import { type AdmissionOptions, admissionEnvironment, compileAdmission } from '../cel/admission-environment.ts';
 import type { Environment } from '../cel/check/environment.ts';
 import { BOOL, NULL, STRING, type Type } from '../cel/check/type.ts';
@@ -22,8 +22,8 @@ function compiles(expression: string, env: Environment, types: readonly Type[], 
   }
 }
 
-/** `params`: whether conditions may use them; those of webhooks may not. */
-export function matchConditionErrors(conditions: unknown, path: string, params: boolean): FieldError[] {
+/** `params`: whether conditions may use them. */
+function matchConditionErrors(conditions: unknown, path: string, params: boolean): FieldError[] {
   const all = items(conditions);
   const errors: FieldError[] = [];
   if (all.length > 64) errors.push(field.tooMany(path, all.length, 64));

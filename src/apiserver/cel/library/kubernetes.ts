@@ -143,11 +143,6 @@ export function patternSizeOf(value: Value): number | undefined {
   return value instanceof NamedFormat ? value.patternSize : undefined;
 }
 
-/** Values whose comparison costs one, whatever is in them. */
-export function isKubernetesValue(value: Value): boolean {
-  return value instanceof Opaque;
-}
-
 /** A prefix may end in a dash: something will follow it. */
 const asPrefix = (check: (text: string) => string[]) => (text: string) =>
   check(text.replace(/.-$/s, (end) => `${end[0]}a`));
