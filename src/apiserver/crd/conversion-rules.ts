@@ -1,8 +1,8 @@
 /** spec.conversion: None, or a webhook that can be called. Paths keep upstream's internal names. */
-import { X509Certificate } from 'node:crypto';
 import { dns1035Label } from '../builtins/names.ts';
 import { webhookService, webhookUrl } from '../builtins/webhook-client-validation.ts';
 import { type FieldError, field } from '../status.ts';
+import { isCaBundle } from '../webhook-client/ca-bundle.ts';
 import type { CrdConversion } from './crd.ts';
 
 const STRATEGIES = ['None', 'Webhook'];
@@ -37,18 +37,6 @@ export function conversionRules(conversion: CrdConversion | undefined, strict: b
   }
   errors.push(...reviewVersionRules(webhook?.conversionReviewVersions ?? [], versions));
   return errors;
-}
-
-export function isCaBundle(bundle: string): boolean {
-  const pem = Buffer.from(bundle, 'base64').toString('utf8');
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g);
-  if (blocks === null) return false;
-  try {
-    for (const block of blocks) new X509Certificate(block);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function reviewVersionRules(versions: string[], path: string): FieldError[] {

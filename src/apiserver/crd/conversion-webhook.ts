@@ -8,15 +8,11 @@ import { labelValue, qualifiedName } from '../builtins/names.ts';
 import { clone, equal } from '../json.ts';
 import type { Conversion } from '../resource.ts';
 import { ApiError, shown } from '../status.ts';
-import { breathe } from '../turns.ts';
 import type { WebhookClient } from '../webhook-client/webhook-client.ts';
 import type { Crd } from './crd.ts';
 
 /** As long as API clients wait that say nothing else. */
 const TIMEOUT_MS = 30_000;
-/** Of one call, unless a single object is larger. */
-const BATCH_CHARACTERS = 1024 * 1024;
-const BATCH_OBJECTS = 100;
 
 export interface ConversionContext {
   client: WebhookClient;
@@ -43,39 +39,17 @@ class ConversionWebhook implements Conversion {
     this.#context = context;
   }
 
+  /** One call; who has many objects sends them in portions. */
   async convert(objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> {
-    const converted: KubeObject[] = [];
-    let batch: KubeObject[] = [];
-    let texts: string[] = [];
-    let size = 0;
-    const flush = async () => {
-      if (batch.length > 0) converted.push(...(await this.#call(batch, texts, apiVersion)));
-      batch = [];
-      texts = [];
-      size = 0;
-    };
-    for (const object of objects) {
-      const text = JSON.stringify(object);
-      await breathe(text.length);
-      if (batch.length === BATCH_OBJECTS || size + text.length > BATCH_CHARACTERS) await flush();
-      batch.push(object);
-      texts.push(text);
-      size += text.length;
-    }
-    await flush();
-    return converted;
-  }
-
-  async #call(objects: KubeObject[], texts: string[], apiVersion: string): Promise<KubeObject[]> {
     const what = `conversion webhook for ${kindText(objects[0] as KubeObject)}`;
     const uid = this.#context.random.uuid();
     let results: unknown[];
     try {
       const version = this.#reviewVersion;
       if (!version) throw new Error('no supported conversion review versions found');
-      const type = `"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/${version}"`;
-      const request = `{"uid":"${uid}","desiredAPIVersion":${JSON.stringify(apiVersion)},"objects":[${texts.join(',')}]}`;
-      const answer = await this.#context.client.call(this.#config, `{${type},"request":${request}}`, TIMEOUT_MS);
+      const request = { uid, desiredAPIVersion: apiVersion, objects };
+      const review = { kind: 'ConversionReview', apiVersion: `apiextensions.k8s.io/${version}`, request };
+      const answer = await this.#context.client.call(this.#config, JSON.stringify(review), TIMEOUT_MS);
       results = convertedObjects(answer, version, uid);
     } catch (error) {
       throw failure(`${what} failed: ${(error as Error).message}`);

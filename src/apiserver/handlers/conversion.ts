@@ -40,12 +40,33 @@ async function convertStored(
   items: Stored[],
   apiVersion: string,
 ): Promise<void> {
-  const objects = items.map((stored) => stored.object());
-  const converted = await conversion.convert(objects, apiVersion);
-  for (const [index, object] of converted.entries()) {
-    resource.convert?.(object, apiVersion);
-    keepForm(conversion, items[index] as Stored, apiVersion, object);
+  for (const portion of portions(items)) {
+    const objects = portion.map((stored) => stored.object());
+    const converted = await conversion.convert(objects, apiVersion);
+    for (const [index, object] of converted.entries()) {
+      resource.convert?.(object, apiVersion);
+      keepForm(conversion, portion[index] as Stored, apiVersion, object);
+    }
   }
+}
+
+/** Of one call, unless a single object is larger: parsing and checking them is one turn of the event loop. */
+const PORTION_CHARACTERS = 512 * 1024;
+const PORTION_OBJECTS = 100;
+
+function* portions(items: readonly Stored[]): Generator<Stored[]> {
+  let portion: Stored[] = [];
+  let size = 0;
+  for (const stored of items) {
+    if (portion.length === PORTION_OBJECTS || (size > 0 && size + stored.json.length > PORTION_CHARACTERS)) {
+      yield portion;
+      portion = [];
+      size = 0;
+    }
+    portion.push(stored);
+    size += stored.json.length;
+  }
+  yield portion;
 }
 
 /** A copy of an object in the version of `resource`. */

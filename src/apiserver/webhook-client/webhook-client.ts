@@ -2,13 +2,13 @@
  * Calls webhooks: one JSON document there, one back, over HTTPS. Connections are kept for the next call; each call has its
  * own time and its own connection while it lasts, so one that hangs is in nobody's way.
  */
-import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { isIP } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
 import { breathe } from '../turns.ts';
+import { isCaBundle, pemOf } from './ca-bundle.ts';
 import { CallError, goError, refusedText, SetupError } from './call-error.ts';
 import { type ClientConfig, serviceHost, shownUrl, type Target } from './client-config.ts';
 import { resolveService } from './service-endpoint.ts';
@@ -142,18 +142,12 @@ function dialled({ host, port }: Target): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Throws CallError for what is no certificate. */
+/** Undefined for one that says nothing. Throws SetupError for what is no certificate. */
 function readBundle(bundle: string): string | undefined {
-  const pem = Buffer.from(bundle, 'base64').toString();
+  const pem = pemOf(bundle);
   if (pem.trim() === '') return undefined;
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g);
-  try {
-    if (!blocks) throw new TypeError('no certificate');
-    for (const block of blocks) new X509Certificate(block);
-  } catch {
-    throw new SetupError('unable to load root certificates: unable to parse bytes as PEM block');
-  }
-  return pem;
+  if (isCaBundle(bundle)) return pem;
+  throw new SetupError('unable to load root certificates: unable to parse bytes as PEM block');
 }
 
 function read(answer: IncomingMessage): Promise<string> {
