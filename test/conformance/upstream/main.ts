@@ -3,7 +3,7 @@
 //   --focus <regexp>     only specs whose name matches; then nothing is written to docs/conformance.md
 //   --processes <n>      of the part that may run side by side (default 3)
 //   --nodes <n>          of the cluster (default 3)
-//   --minutes <n>        for the parallel part; the serial one gets as much again (default 40)
+//   --minutes <n>        for each of the two parts, which run beside each other on a cluster of their own (default 40)
 //   --kubeconfig <file>  judge this cluster instead of one made for it; nothing is written
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,31 +47,46 @@ async function main(): Promise<number> {
   for (const part of built) if ('why' in part) throw new Error(`${part.part.name}: ${part.state}: ${part.why}`);
 
   mkdirSync(folder, { recursive: true });
-  const cluster = new JudgedCluster();
-  let outcomes: Outcome[];
-  try {
-    const kubeconfig = values.kubeconfig ?? (await cluster.start(Number(values.nodes), join(folder, 'rookery.log')));
-    outcomes = await judge(specs, kubeconfig);
-  } finally {
-    await cluster.stop();
-  }
+  const outcomes = (values.kubeconfig ? await judgeOne(specs, values.kubeconfig) : await judgeOurs(specs)).sort(
+    (a, b) => (a.spec.name < b.spec.name ? -1 : 1),
+  );
   if (!focus && !values.kubeconfig) for (const tier of wanted) write(tier, outcomes);
   return verdict(outcomes, focus !== undefined);
 }
 
-async function judge(specs: readonly Spec[], kubeconfig: string): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+type Part = 'parallel' | 'serial';
+const partOf = (specs: readonly Spec[], label: Part): Spec[] =>
+  specs.filter((spec) => isSerial(spec) === (label === 'serial'));
+
+/** Specs that want a cluster for themselves get one: both parts run at once, and each spec still sees what it would alone. */
+async function judgeOurs(specs: readonly Spec[]): Promise<Outcome[]> {
+  const judged = async (label: Part): Promise<Outcome[]> => {
+    const part = partOf(specs, label);
+    if (part.length === 0) return [];
+    const cluster = new JudgedCluster();
+    try {
+      const kubeconfig = await cluster.start(Number(values.nodes), join(folder, `${label}-rookery.log`));
+      return await judge(part, label, kubeconfig);
+    } finally {
+      await cluster.stop();
+    }
+  };
+  return (await Promise.all([judged('parallel'), judged('serial')])).flat();
+}
+
+async function judgeOne(specs: readonly Spec[], kubeconfig: string): Promise<Outcome[]> {
+  const parallel = await judge(partOf(specs, 'parallel'), 'parallel', kubeconfig);
+  return [...parallel, ...(await judge(partOf(specs, 'serial'), 'serial', kubeconfig))];
+}
+
+async function judge(specs: readonly Spec[], label: Part, kubeconfig: string): Promise<Outcome[]> {
+  const processes = label === 'serial' ? 1 : Number(values.processes);
   const timeoutMs = Number(values.minutes) * 60_000;
-  for (const label of ['parallel', 'serial'] as const) {
-    const part = specs.filter((spec) => isSerial(spec) === (label === 'serial'));
-    const processes = label === 'serial' ? 1 : Number(values.processes);
-    if (part.length === 0) continue;
-    say(`${part.length} specs, ${processes} at a time; log: ${join(folder, `${label}.log`)}`);
-    const started = Date.now();
-    outcomes.push(...(await runSuite({ kubeconfig, specs: part, processes, folder, label, timeoutMs })));
-    say(`the ${label} part took ${Math.round((Date.now() - started) / 1000)} s`);
-  }
-  return outcomes.sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1));
+  say(`${specs.length} specs, ${processes} at a time; log: ${join(folder, `${label}.log`)}`);
+  const started = Date.now();
+  const outcomes = await runSuite({ kubeconfig, specs, processes, folder, label, timeoutMs });
+  say(`the ${label} part took ${Math.round((Date.now() - started) / 1000)} s`);
+  return outcomes;
 }
 
 function write(tier: Tier, outcomes: readonly Outcome[]): void {

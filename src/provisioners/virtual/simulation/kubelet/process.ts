@@ -1,6 +1,7 @@
 /**
  * What a container's command would do, as far as its words tell: `sleep 5` ends after five seconds, `exit 3` and
- * `false` fail. Everything else runs until it is stopped, except in pods of Jobs, which finish their work.
+ * `false` fail. Everything else runs until it is stopped, except in pods of Jobs, which finish their work, unless that is to
+ * wait (`pause`).
  */
 import type { KubeObject } from '../../../../api/object.ts';
 import { delayOf } from './stage.ts';
@@ -11,6 +12,7 @@ export interface Outcome {
 }
 
 interface Container {
+  image?: string;
   command?: string[];
   args?: string[];
 }
@@ -19,10 +21,15 @@ const QUICK = new Set(['true', 'echo', 'date', 'ls', 'env', 'printenv', 'hostnam
 
 export function outcomeOf(pod: KubeObject, container: Container): Outcome | undefined {
   const spoken = script([...(container.command ?? []), ...(container.args ?? [])]);
-  if (spoken) return spoken;
+  if (spoken || isPause(container)) return spoken;
   const job = pod.metadata.ownerReferences?.some(({ controller, kind }) => controller && kind === 'Job');
   const asked = pod.metadata.annotations?.['pod-complete.stage.kwok.x-k8s.io/delay'] !== undefined;
   return job || asked ? { afterMs: delayOf(pod, 'pod-complete'), exitCode: 0 } : undefined;
+}
+
+/** The image whose whole work is to wait for its end. */
+function isPause({ image = '', command, args }: Container): boolean {
+  return !command?.length && !args?.length && /(^|\/)pause(-\w+)?([:@]|$)/.test(image);
 }
 
 function script(words: string[]): Outcome | undefined {
