@@ -1,7 +1,9 @@
 // Workspace commands with a control plane that runs: what an instructor types, what they read.
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { namespaces } from '../../src/api/resources.ts';
+import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
 import { Rookery, until } from '../harness/rookery.ts';
 
 const rookery = new Rookery({ ROOKERY_WEB_PORT: '0', DOCKER_HOST: 'unix:///nonexistent/docker.sock' });
@@ -115,6 +117,33 @@ it('goes to a step, not before its time unless somebody insists', async () => {
     ),
   });
   expect(await run('workspace', 'step', 'lin', 'three', '--force')).toMatchObject({ code: 0 });
+});
+
+it('a class whose time is up leaves nothing: clusters, namespaces, files', async () => {
+  const of = (ttl: string) =>
+    `${TEMPLATE('class').split('  steps:')[0]}  defaults:
+    lifecycle: { mode: ephemeral, ttl: ${ttl} }
+    cluster: { mode: per-workspace, provisioner: virtual }
+`;
+  const students = Array.from({ length: 20 }, (_, n) => `student-${n}`);
+  await run('template', 'apply', '-f', file('class.yaml', of('8h')));
+  const made = await run('workspace', 'create', '-t', 'class', '--students', file('class.csv', students.join('\n')));
+  expect(made.code, made.stderr).toBe(0);
+  expect(made.stdout.match(/Running/g)).toHaveLength(students.length);
+  await run('template', 'apply', '-f', file('class.yaml', of('1s')));
+  const left = async () => (await rookery.json<unknown[]>('workspace', 'list', '-t', 'class')).length;
+  await expect.poll(left, { timeout: 60_000 }).toBe(0);
+  const store = new RemoteStore({
+    connection: await loadKubeconfig({ data: readFileSync(join(rookery.home, 'kubeconfig'), 'utf8') }),
+  });
+  const spaces = async () =>
+    (await store.list(namespaces)).items.filter(({ metadata }) => metadata.name?.startsWith('ws-class-')).length;
+  await expect.poll(spaces, { timeout: 60_000 }).toBe(0);
+  await store.close();
+  for (const folder of ['data/clusters', 'data/snapshots', 'provisioners/virtual']) {
+    const files = existsSync(join(rookery.home, folder)) ? readdirSync(join(rookery.home, folder)) : [];
+    expect(files.filter((name) => name.includes('class-'))).toEqual([]);
+  }
 });
 
 it('says that more time is needed where the time is up', async () => {

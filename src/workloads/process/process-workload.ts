@@ -111,10 +111,10 @@ export class ProcessWorkload implements Workload {
     return { phase: 'ready', reason: 'Ready', message };
   }
 
-  /** Told each time, done when it changes. */
+  /** Told each time, done when it changes, and once by each process of ours. */
   async #limitDisk(id: string, before: string | undefined, wanted: string | undefined): Promise<string> {
     const { processes, folder } = this.#options;
-    if (before !== wanted) {
+    if (before !== wanted || (wanted && !this.#unlimited.has(id))) {
       const why = await limitDisk(processes, folder, userNumber(id), wanted ? quantityValue(wanted) : 0);
       this.#unlimited.set(id, wanted && why ? `resources.disk is not enforced here: ${why}` : '');
     }
