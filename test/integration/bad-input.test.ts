@@ -186,8 +186,11 @@ describe('negotiation', () => {
     expectStatus(await scene.http.delete(`${MAPS}/keep`, { headers }), 406);
     expectStatus(await scene.http.delete(MAPS, { headers }), 406);
     const odd = ['application/json;as=Table;g=meta.k8s.io;v=v9', 'application/json;as=Nonsense', ';;;', 'text/*'];
-    for (const accept of odd) expectStatus(await scene.http.get(MAPS, { headers: { accept } }), 406);
-    for (const accept of ['*/*', 'application/*', 'text/html, */*;q=0.1', ',,application/json', ' ']) {
+    // The last is strange, but so is upstream: its router does not know half a wildcard.
+    for (const accept of [...odd, 'application/*']) {
+      expectStatus(await scene.http.get(MAPS, { headers: { accept } }), 406);
+    }
+    for (const accept of ['*/*', 'text/html, */*;q=0.1', ',,application/json', ' ']) {
       expect((await scene.http.get(MAPS, { headers: { accept } })).status, accept).toBe(200);
     }
   });
@@ -382,13 +385,13 @@ describe('queries', () => {
     }
     expectStatus(await scene.http.patch(`${MAPS}/keep`, 'apply', configMap('keep')), 422, 'Invalid', /fieldManager/);
     expectStatus(await scene.http.patch(`${MAPS}/keep?force=true`, 'merge', {}), 422, 'Invalid', /force/);
-    const remove = (body: object, query = '') => scene.http.delete(`${MAPS}/keep${query}`, { body });
+    const remove = (body: object) => scene.http.delete(`${MAPS}/keep`, { body });
     expectStatus(await remove({ propagationPolicy: 'Sometimes' }), 422);
     expectStatus(await remove({ propagationPolicy: 'Orphan', orphanDependents: true }), 422);
     expectStatus(await remove({ preconditions: { uid: 'x' } }), 409, 'Conflict');
     expectStatus(await remove({ preconditions: { resourceVersion: '1' } }), 409, 'Conflict');
     expectStatus(await remove({ kind: 'ConfigMap', apiVersion: 'v1' }), 400);
-    expectStatus(await remove({}, '?gracePeriodSeconds=x'), 400);
+    expectStatus(await scene.http.delete(`${MAPS}/keep?gracePeriodSeconds=x`), 400);
     expect(await scene.exists('optional')).toBe(false);
   });
 });
