@@ -29,6 +29,7 @@ import { ClusterFiles } from './cluster-files.ts';
 import { type Belongings, type ClusterShape, type ClusterTool, shapeFrom } from './cluster-tool.ts';
 import { inventory } from './inventory.ts';
 import { look } from './look.ts';
+import { RememberedTool } from './remembered-tool.ts';
 import { lastLines } from './tool-output.ts';
 
 export interface ContainerProvisionerOptions {
@@ -53,7 +54,6 @@ interface BaseSpec {
   kubernetesVersion?: string;
 }
 
-const TOOL_AGE_MS = 60_000;
 /** While a cluster comes up, each question to Docker takes the processor from what shall become ready. */
 const CONTAINERS_AGE_MS = 5000;
 export const RECHECK_MS = 15_000;
@@ -75,7 +75,7 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
   protected readonly creating = new Set<string>();
   /** Containers of clusters that wait for their own word alone, and when Docker was asked for them. */
   readonly #waiting = new Map<string, { containers: Container[]; at: number }>();
-  #found: { tool: FoundTool; at: number } | undefined;
+  readonly #program: RememberedTool;
 
   constructor(tool: ClusterTool<Spec>, { folder, ...options }: ContainerProvisionerOptions) {
     const offline = Boolean(options.processes.env.ROOKERY_OFFLINE);
@@ -83,6 +83,7 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     this.tool = tool;
     this.options = { probe: probeHealth, offline, pollMs: 200, retryMs: 10_000, ...options };
     this.docker = new Docker(options.processes);
+    this.#program = new RememberedTool(tool.name, options);
     this.files = new ClusterFiles(folder, options.processes, options.clock);
   }
 
@@ -246,17 +247,8 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
     return inventory(this.docker, this.tool, signal);
   }
 
-  /** The tool, as long as it was found not too long ago. */
-  protected async program(signal?: AbortSignal): Promise<FoundTool> {
-    const now = this.options.clock.now();
-    if (this.#found && now - this.#found.at < TOOL_AGE_MS) return this.#found.tool;
-    const { tool, ...search } = await findTool(this.tool.name, this.options.processes, signal);
-    if (!tool) {
-      const { why, fix } = search as { why: string; fix: string };
-      throw new RookeryError('tool.missing', why, { class: 'retryable', hint: `install it: ${fix}` });
-    }
-    this.#found = { tool, at: now };
-    return tool;
+  protected program(signal?: AbortSignal): Promise<FoundTool> {
+    return this.#program.find(signal);
   }
 
   /** The containers of a cluster that are ours. */
@@ -288,6 +280,8 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
       return await this.#judge(request, state, waiting.containers, signal);
     }
     this.#waiting.delete(request.id);
+    // Needed next where nothing was made yet, and found while Docker is asked. Whoever needs it hears of what is wrong with it.
+    if (state.state === 'none' && !request.initialized) this.program(signal).catch(() => {});
     const { ours, others } = await this.#find(request, state, signal);
     if (others.length > 0) return this.refused(request, this.#foreignText(request, others));
     const isLost = state.state === 'lost' && state.attempt >= LOSSES_AT_ONCE && !request.initialized;
@@ -393,7 +387,8 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
       next: isLost
         ? `${this.name} cannot make them again: delete the cluster and make it anew`
         : 'asked again until the cluster says it is ready',
-      lookAgainMs: initialized ? this.options.pollMs * 4 : this.options.pollMs,
+      // Not much later than it is so.
+      lookAgainMs: initialized ? this.options.pollMs * 4 : this.options.pollMs / 2,
       cluster,
     };
   }
