@@ -67,7 +67,9 @@ async function visit(
     const [object, old] = [await forms.object(resource), await forms.old(resource)];
     const changed = await ask(context, invocation, attributes, object, old);
     if (changed) {
-      attributes.object = resource === attributes.resource ? changed : await convertTo(attributes.resource, changed);
+      // A subresource's own kind (Scale) has one version, whatever that of the resource is.
+      const isSame = resource === attributes.resource || attributes.kind !== undefined;
+      attributes.object = isSame ? changed : await convertTo(attributes.resource, changed);
       requireAgain(known);
       attributes.again = true;
     }
