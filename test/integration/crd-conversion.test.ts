@@ -33,8 +33,8 @@ const schemaOf = (spec: object) => ({
   openAPIV3Schema: {
     type: 'object',
     properties: {
-      spec: { type: 'object', properties: { note: { type: 'string' }, ...spec } },
-      status: { type: 'object', properties: { phase: { type: 'string' } } },
+      spec: { type: 'object', properties: { note: { type: 'string' }, replicas: { type: 'integer' }, ...spec } },
+      status: { type: 'object', properties: { phase: { type: 'string' }, replicas: { type: 'integer' } } },
     },
   },
 });
@@ -44,7 +44,7 @@ function widgets(storage: 'v1' | 'v2', strategy: object): Any {
     name,
     served: true,
     storage: name === storage,
-    subresources: { status: {} },
+    subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
     schema: schemaOf(spec),
   });
   return {
@@ -386,6 +386,24 @@ describe('a kind stored in v1 and converted by a webhook', () => {
     expect(stored('a').spec).toEqual({ address: 'h:1', note: 'at h:1' });
     expect((await http.delete(path('v2', 'a'))).status).toBe(200);
     await http.delete(`${group}/${name}`);
+  });
+
+  it('is scaled as a Scale, whatever version a webhook asks for', async () => {
+    await http.post(path('v2'), v2('a', { host: 'h', port: 1, replicas: 1 }));
+    hooks.on('/scale', patch([{ op: 'replace', path: '/spec/replicas', value: 3 }]));
+    const group = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
+    const apiVersion = 'admissionregistration.k8s.io/v1';
+    const rules = [
+      { operations: ['*'], apiGroups: ['example.com'], apiVersions: ['v1'], resources: ['widgets/scale'] },
+    ];
+    const clientConfig = hooks.at('/scale');
+    const hook = { name: 'a.b.c', rules, clientConfig, sideEffects: 'None', admissionReviewVersions: ['v1'] };
+    const metadata = { name: 'scales' };
+    await http.post(group, { apiVersion, kind: 'MutatingWebhookConfiguration', metadata, webhooks: [hook] });
+    const scaled = await http.patch(path('v2', 'a/scale'), 'merge', { spec: { replicas: 9 } });
+    expect(scaled.json, scaled.text).toMatchObject({ kind: 'Scale', spec: { replicas: 3 } });
+    expect(stored('a').spec).toEqual({ address: 'h:1', replicas: 3 });
+    await http.delete(`${group}/scales`);
   });
 });
 
