@@ -164,7 +164,7 @@ function ephemeral(world: World, pod: KubeObject) {
 }
 
 async function reject(world: World, pod: KubeObject, why: Rejection): Promise<number | undefined> {
-  const wait = left(world, '', pod.metadata.creationTimestamp, REJECT_AFTER_MS);
+  const wait = left(world, '', pod.metadata.creationTimestamp ?? undefined, REJECT_AFTER_MS);
   if (wait > 0) return wait;
   const { generation: observedGeneration } = pod.metadata;
   const status = { ...pod.status, ...why, phase: 'Failed', startTime: world.timestamp, observedGeneration };
