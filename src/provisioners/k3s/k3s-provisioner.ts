@@ -319,7 +319,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     }
     const task = await machine.task(signal);
     const name = task.note.task as Task | undefined;
-    const underWay = { isDone: false, removed: [], reason: 'Removing', lookAgainMs: this.#options.pollMs };
+    const underWay = { isDone: false, removed: [], reason: 'Removing', lookAgainMs: this.#options.pollMs * 2 };
     if (task.state === 'running' && name === 'remove') {
       return {
         ...underWay,
