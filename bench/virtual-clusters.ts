@@ -156,7 +156,7 @@ async function spent({ pids }: RookeryRunning, work: () => unknown): Promise<{ w
 }
 
 /** User and system time of all threads; Linux counts in hundredths of a second. */
-function cpuSeconds(pids: number[]): number {
+export function cpuSeconds(pids: number[]): number {
   return pids.reduce((sum, pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
