@@ -405,7 +405,7 @@ const FORMS: Record<Kind, string[]> = {
     '<ints>.reverse()',
     '<ints>.sort()',
     '<ints>.distinct()',
-    'lists.range(<int>)',
+    'lists.range(3)',
     'self.nested.flatten()',
     '<ints>.sortBy(i, -i)',
     '<ints>.transformList(i, v, i + v)',

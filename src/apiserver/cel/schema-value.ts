@@ -7,6 +7,7 @@ import { escapeName, unescapeName } from './escape.ts';
 import { withMetadata } from './schema-type.ts';
 import { toJson } from './values/json.ts';
 import { parseSchemaDuration, parseSchemaTime } from './values/schema-time.ts';
+import { offsetOf } from './values/time.ts';
 import {
   CelError,
   Duration,
@@ -84,10 +85,10 @@ function stringValue(text: string, format: string | undefined): Value {
       const nanos = parseSchemaTime(text, format);
       return nanos === undefined
         ? new CelError(`Invalid ${format} formatted string ${text}: cannot parse`)
-        : new Timestamp(nanos);
+        : new Timestamp(nanos, offsetOf(text));
     }
     case 'byte':
-      if (!formatCheck('byte')?.(text))
+      if (text !== '' && !formatCheck('byte')?.(text))
         return new CelError(`Invalid byte formatted string ${text}: illegal base64 data`);
       return Buffer.from(text, 'base64');
     default:

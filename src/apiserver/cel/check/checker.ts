@@ -234,7 +234,7 @@ class Checker {
     expr.elements.forEach((element, i) => {
       this.visit(element);
       const type = this.unwrapped(element, expr.optionals.includes(i));
-      common = this.joined(element, common, type);
+      common = this.joined(common, type);
     });
     this.types.set(expr.id, listOf(common ?? this.freshType()));
   }
@@ -248,11 +248,10 @@ class Checker {
     return type;
   }
 
-  private joined(expr: Expr, before: Type | undefined, type: Type): Type {
+  private joined(before: Type | undefined, type: Type): Type {
     if (before === undefined) return type;
-    if (this.bindings.assignable(before, type)) return mostGeneral(before, type);
-    this.report(expr.id, `expected type '${before}' but found '${type}'`);
-    return ERROR;
+    // Mixed literals are refused later, but for those that are formatted.
+    return this.bindings.assignable(before, type) ? mostGeneral(before, type) : DYN;
   }
 
   private map(expr: MapLiteral): void {
@@ -260,9 +259,9 @@ class Checker {
     let values: Type | undefined;
     for (const entry of expr.entries) {
       this.visit(entry.key);
-      keys = this.joined(entry.key, keys, this.typeOf(entry.key));
+      keys = this.joined(keys, this.typeOf(entry.key));
       this.visit(entry.value);
-      values = this.joined(entry.value, values, this.unwrapped(entry.value, entry.optional));
+      values = this.joined(values, this.unwrapped(entry.value, entry.optional));
     }
     this.types.set(expr.id, mapOf(keys ?? this.freshType(), values ?? this.freshType()));
   }

@@ -170,7 +170,7 @@ const BEFORE: Record<string, Estimate> = {
     if (!target) return undefined;
     // A start behind the end wraps around upstream, and becomes unaffordable.
     const count = integer(end, sizeOf(target).max) - integer(start, 0);
-    return listCall(1, fixed(count < 0 ? MAX : count));
+    return listCall(1, fixed(count < 0 ? MAX + count : count));
   },
   list_flatten: flatten,
   list_flatten_int: flatten,
@@ -212,7 +212,8 @@ const AFTER: Record<string, Estimate> = {
   }),
   strings_quote: ({ args: [text] }) => ({
     cost: price(known(text), TRAVERSAL),
-    size: { min: known(text).min + 2, max: cap(known(text).max * 2 + 2) },
+    // Upstream does not stop at the largest number here: twice the largest and two is nothing.
+    size: { min: known(text).min + 2, max: known(text).max >= MAX ? 0 : cap(known(text).max * 2 + 2) },
   }),
   starts_with_string: ({ args: [text] }) => ({ cost: price(known(text), TRAVERSAL) }),
   ends_with_string: ({ args: [text] }) => ({ cost: price(known(text), TRAVERSAL) }),

@@ -1,7 +1,7 @@
 /** Conversions between types: `int("1")`, `string(duration)`, and so on. */
 import { TYPE, type Type } from '../check/type.ts';
 import { range, timestamp } from '../values/numbers.ts';
-import { formatDuration, formatTime, parseGoDuration, parseTime } from '../values/time.ts';
+import { formatDuration, formatTime, offsetOf, parseGoDuration, parseTime } from '../values/time.ts';
 import { CelError, Duration, goFloat, Opaque, Timestamp, typeName, typeOf, Uint, type Value } from '../values/value.ts';
 
 const OVERFLOW = new CelError('integer overflow');
@@ -59,10 +59,10 @@ function toUint(value: Value): Value | undefined {
 /** As `string(value)` gives it; undefined for what has no text. */
 export function toText(value: Value): Value | undefined {
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'number') return goFloat(value);
+  if (typeof value === 'number') return goFloat(value, 1e6);
   if (value === null) return 'null';
   if (value instanceof Uint) return String(value.value);
-  if (value instanceof Timestamp) return formatTime(value.nanos);
+  if (value instanceof Timestamp) return formatTime(value.nanos, value.offset);
   if (value instanceof Duration) return formatDuration(value.nanos);
   if (value instanceof Uint8Array) {
     const text = Buffer.from(value).toString('utf8');
@@ -100,7 +100,7 @@ function fromString(text: string, to: string): Value | undefined {
     }
     case 'google.protobuf.Timestamp': {
       const nanos = parseTime(text);
-      return nanos === undefined ? undefined : nanos === null ? TIMESTAMP_OVERFLOW : timestamp(nanos);
+      return nanos === undefined ? undefined : nanos === null ? TIMESTAMP_OVERFLOW : timestamp(nanos, offsetOf(text));
     }
     default:
       return undefined;

@@ -159,7 +159,7 @@ function scientific(value: number): string {
   const [mantissa = '', exponent = '0'] = value.toExponential(6).split('e');
   const sign = exponent.startsWith('-') ? '-' : '';
   const power = `${sign}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`;
-  return `${mantissa}\u202f×\u202f10${[...power].map((char) => SUPERSCRIPT[char]).join('')}`;
+  return `${mantissa}×10${[...power].map((char) => SUPERSCRIPT[char]).join('')}`;
 }
 
 const TEXTUAL = new Set([
@@ -192,7 +192,7 @@ function member(value: Value): string {
   if (value instanceof Uint8Array) return `b${goQuote(text(value))}`;
   if (typeof value === 'number')
     return Number.isFinite(value) ? value.toFixed(6) : `"${special(value)?.replace('∞', '+Inf')}"`;
-  if (value instanceof Timestamp) return `timestamp("${formatTime(value.nanos)}")`;
+  if (value instanceof Timestamp) return `timestamp("${formatTime(value.nanos, value.offset)}")`;
   if (value instanceof Duration) return `duration("${formatDuration(value.nanos)}")`;
   if (value instanceof List) return listText(value);
   if (value instanceof MapValue) return mapText(value);

@@ -121,7 +121,13 @@ function find(text: string, pattern: string, limit: number): string[] | CelError
   if (re instanceof Error) return new CelError(`Illegal regex: ${re.message}`);
   const found: string[] = [];
   const matcher = re.matcher(text);
-  while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? '');
+  let end = -1;
+  while ((limit < 0 || found.length < limit) && matcher.find()) {
+    // Nothing right after a match is no match of its own.
+    if (matcher.end() === matcher.start() && matcher.start() === end) continue;
+    end = matcher.end();
+    found.push(matcher.group() ?? '');
+  }
   return found;
 }
 

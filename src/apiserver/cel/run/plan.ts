@@ -18,6 +18,7 @@ import {
   NO_OVERLOAD,
   Optional,
   Timestamp,
+  typeName,
   type Value,
 } from '../values/value.ts';
 import { type Attribute, Choice, type Qualifier, Reference } from './attribute.ts';
@@ -60,12 +61,14 @@ function constant(value: Value): Node {
 
 /** A node that is one step of the cost when it is evaluated. */
 function watched(attribute: Attribute, test = false): Node {
-  if (attribute.free) return { eval: (frame) => attribute.resolve(frame), attribute };
+  if (attribute.free && !test) return { eval: (frame) => attribute.resolve(frame), attribute };
   return {
     attribute,
     eval(frame) {
       const value = attribute.resolve(frame);
-      if (!test) charge(1);
+      // Upstream takes back what a test of presence cost, also where it cost nothing.
+      const price = (attribute.free ? 0 : 1) - (test ? 1 : 0);
+      if (price !== 0) charge(price);
       return value;
     },
   };
@@ -293,13 +296,38 @@ class Planner {
             if (condition.eval(frame) === false) break;
             frame.accumulator = step.eval(frame);
           }
-        } else return new CelError(`got '${show(over)}', expected iterable type`);
+        } else if (two) return new CelError(`unsupported comprehension range type: ${goType(over)}`);
+        else return new CelError(`got '${goType(over)}', expected iterable type`);
         const value = result.eval(frame);
         if (value instanceof Growing) return new Items(value.items);
         return value;
       },
     };
   }
+}
+
+const GO_TYPES: Record<string, string> = {
+  bool: 'types.Bool',
+  bytes: 'types.Bytes',
+  double: 'types.Double',
+  'google.protobuf.Duration': 'types.Duration',
+  'google.protobuf.Timestamp': 'types.Timestamp',
+  int: 'types.Int',
+  'kubernetes.Quantity': 'cel.Quantity',
+  'kubernetes.Semver': 'cel.Semver',
+  'kubernetes.URL': 'cel.URL',
+  'net.CIDR': 'cel.CIDR',
+  'net.IP': 'cel.IP',
+  null_type: 'types.Null',
+  optional_type: '*types.Optional',
+  string: 'types.String',
+  type: '*types.Type',
+  uint: 'types.Uint',
+};
+
+/** What Go calls the type of a value; some messages show that. */
+function goType(value: Value): string {
+  return GO_TYPES[typeName(value)] ?? typeName(value);
 }
 
 const UNSET = Symbol('unset');

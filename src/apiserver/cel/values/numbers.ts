@@ -26,8 +26,8 @@ function duration(nanos: bigint): Value {
   return nanos < MIN || nanos > MAX ? DURATION_OVERFLOW : new Duration(nanos);
 }
 
-export function timestamp(nanos: bigint): Value {
-  return nanos < MIN_TIME || nanos > MAX_TIME ? TIMESTAMP_OVERFLOW : new Timestamp(nanos);
+export function timestamp(nanos: bigint, offset = 0): Value {
+  return nanos < MIN_TIME || nanos > MAX_TIME ? TIMESTAMP_OVERFLOW : new Timestamp(nanos, offset);
 }
 
 export function add(a: Value, b: Value): Value {
@@ -38,9 +38,9 @@ export function add(a: Value, b: Value): Value {
   if (a instanceof Uint) return b instanceof Uint ? uint(a.value + b.value) : NO_OVERLOAD;
   if (a instanceof Duration) {
     if (b instanceof Duration) return duration(a.nanos + b.nanos);
-    return b instanceof Timestamp ? timestamp(a.nanos + b.nanos) : NO_OVERLOAD;
+    return b instanceof Timestamp ? timestamp(a.nanos + b.nanos, b.offset) : NO_OVERLOAD;
   }
-  if (a instanceof Timestamp) return b instanceof Duration ? timestamp(a.nanos + b.nanos) : NO_OVERLOAD;
+  if (a instanceof Timestamp) return b instanceof Duration ? timestamp(a.nanos + b.nanos, a.offset) : NO_OVERLOAD;
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? Buffer.concat([a, b]) : NO_OVERLOAD;
   return NO_OVERLOAD;
 }
@@ -51,7 +51,7 @@ export function subtract(a: Value, b: Value): Value {
   if (a instanceof Uint) return b instanceof Uint ? uint(a.value - b.value) : NO_OVERLOAD;
   if (a instanceof Duration) return b instanceof Duration ? duration(a.nanos - b.nanos) : NO_OVERLOAD;
   if (a instanceof Timestamp) {
-    if (b instanceof Duration) return timestamp(a.nanos - b.nanos);
+    if (b instanceof Duration) return timestamp(a.nanos - b.nanos, a.offset);
     return b instanceof Timestamp ? duration(a.nanos - b.nanos) : NO_OVERLOAD;
   }
   return NO_OVERLOAD;

@@ -61,13 +61,29 @@ export function parseTime(text: string): bigint | null | undefined {
 }
 
 /** RFC 3339, with as many digits of a second as are needed. */
-export function formatTime(nanos: bigint): string {
-  const seconds = floor(nanos, SECOND);
-  const rest = nanos - seconds * SECOND;
+export function formatTime(nanos: bigint, offset = 0): string {
+  const local = nanos + BigInt(offset) * SECOND;
+  const seconds = floor(local, SECOND);
+  const rest = local - seconds * SECOND;
   const date = new Date(Number(seconds) * 1000);
   const head = `${String(date.getUTCFullYear()).padStart(4, '0')}${date.toISOString().slice(-20, -5)}`;
   const fraction = rest === 0n ? '' : `.${String(rest).padStart(9, '0').replace(/0+$/, '')}`;
-  return `${head}${fraction}Z`;
+  return `${head}${fraction}${zoneText(offset)}`;
+}
+
+function zoneText(offset: number): string {
+  if (offset === 0) return 'Z';
+  const minutes = Math.abs(offset) / 60;
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  return `${offset < 0 ? '-' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
+}
+
+/** Seconds east of UTC that a text of a time ends with. */
+export function offsetOf(text: string): number {
+  const match = /([+-])(\d\d):(\d\d)$/.exec(text);
+  if (!match) return 0;
+  const seconds = (Number(match[2]) * 60 + Number(match[3])) * 60;
+  return match[1] === '-' ? -seconds : seconds;
 }
 
 /** `90.5s`: CEL writes durations in seconds. */

@@ -56,12 +56,15 @@ export class Uint {
   }
 }
 
-/** Nanoseconds since 1970, always in UTC. */
+/** Nanoseconds since 1970. */
 export class Timestamp {
   readonly nanos: bigint;
+  /** Seconds east of UTC, as it was written; shows in its text and nowhere else. */
+  readonly offset: number;
 
-  constructor(nanos: bigint) {
+  constructor(nanos: bigint, offset = 0) {
     this.nanos = nanos;
+    this.offset = offset;
   }
 }
 
@@ -347,12 +350,12 @@ export function numeric(value: Value): bigint | number | undefined {
   return value instanceof Uint ? value.value : undefined;
 }
 
-/** Go's %g and %v of a float64. */
-export function goFloat(value: number): string {
+/** Go's %v of a float64; `large` is the size from which on it has an exponent, which %g does much earlier. */
+export function goFloat(value: number, large = 1e21): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
   const size = Math.abs(value);
-  if (size >= 1e21 || size < 1e-4) return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+  if (size >= large || size < 1e-4) return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
   return String(value);
 }
