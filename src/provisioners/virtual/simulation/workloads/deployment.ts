@@ -71,7 +71,7 @@ async function tidy({ world, deployment, sets }: Rollout, fresh: KubeObject | un
   if (limit === 2147483647) return;
   const old = sets
     .filter((set) => set !== fresh && !isDeleting(set))
-    .sort((a, b) => revisionOf(a) - revisionOf(b) || byCreation(a, b));
+    .sort((a, b) => Number(revisionOf(a) - revisionOf(b)) || byCreation(a, b));
   for (const set of old.slice(0, Math.max(0, old.length - limit))) {
     const { status, metadata } = set;
     if (status?.replicas || replicasOf(set) || (metadata.generation ?? 0) > (status?.observedGeneration ?? 0)) continue;

@@ -18,8 +18,10 @@ const NOT_COPIED = new Set([
   'deprecated.deployment.rollback.to',
 ]);
 
-export function revisionOf({ metadata }: KubeObject): number {
-  return Number(metadata.annotations?.[REVISION] ?? 0) || 0;
+/** An int64: larger than what a number counts exactly. */
+export function revisionOf({ metadata }: KubeObject): bigint {
+  const text = metadata.annotations?.[REVISION] ?? '';
+  return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
 }
 
 export function byCreation(a: KubeObject, b: KubeObject): number {
@@ -50,7 +52,7 @@ export async function ensureNew(
 ): Promise<KubeObject | undefined> {
   const known = findNew(deployment, sets);
   const others = sets.filter((set) => set !== known);
-  const revision = String(Math.max(0, ...others.map(revisionOf)) + 1);
+  const revision = others.map(revisionOf).reduce((highest, one) => (one > highest ? one : highest), 0n) + 1n;
   if (known) {
     const minReadySeconds = deployment.spec.minReadySeconds ?? 0;
     return world.update(REPLICA_SETS, known, (draft) => {
@@ -80,7 +82,7 @@ export async function ensureNew(
   }
 }
 
-function draftSet(deployment: KubeObject, sets: KubeObject[], hash: string, revision: string): KubeObject {
+function draftSet(deployment: KubeObject, sets: KubeObject[], hash: string, revision: bigint): KubeObject {
   const { spec, metadata } = deployment;
   const template = clone(spec.template);
   template.metadata = { ...template.metadata, labels: { ...template.metadata?.labels, [HASH]: hash } };
@@ -103,14 +105,14 @@ function draftSet(deployment: KubeObject, sets: KubeObject[], hash: string, revi
 }
 
 /** Revision and the Deployment's own annotations; a ReplicaSet that comes back remembers its earlier revisions. */
-function annotate(set: KubeObject, deployment: KubeObject, revision: string, exists: boolean): void {
+function annotate(set: KubeObject, deployment: KubeObject, revision: bigint, exists: boolean): void {
   const annotations: Record<string, string> = { ...set.metadata.annotations };
   for (const [name, value] of Object.entries(deployment.metadata.annotations ?? {})) {
     if (!NOT_COPIED.has(name) && !(exists && annotations[name] === value)) annotations[name] = value;
   }
   const old = annotations[REVISION];
-  if ((Number(old ?? 0) || 0) < Number(revision)) {
-    annotations[REVISION] = revision;
+  if (revisionOf(set) < revision) {
+    annotations[REVISION] = String(revision);
     if (old) {
       const history = annotations[REVISION_HISTORY];
       annotations[REVISION_HISTORY] = history ? `${history},${old}` : old;

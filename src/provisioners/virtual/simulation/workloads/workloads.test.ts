@@ -90,6 +90,26 @@ it('adopts matching orphans and releases what no longer matches', async () => {
   await cluster.until(() => !cluster.pod('orphan')?.metadata.ownerReferences && cluster.pods.length === 2);
 });
 
+it('counts on from the revision of a ReplicaSet it adopts, however large', async () => {
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'other' }] } };
+  await cluster.create({
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: 'adopted',
+      namespace: 'default',
+      labels,
+      annotations: { 'deployment.kubernetes.io/revision': '3546343826724305832' },
+    },
+    spec: { replicas: 1, selector: { matchLabels: labels }, template },
+  });
+  const web = deployment('web', 1);
+  await cluster.create(web);
+  const revision = () => cluster.get(web)?.metadata.annotations?.['deployment.kubernetes.io/revision'];
+  await cluster.until(() => revision() === '3546343826724305833');
+});
+
 it('updates a StatefulSet down to its partition', async () => {
   const labels = { app: 'db' };
   const set: KubeObject = {
