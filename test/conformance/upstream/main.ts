@@ -3,7 +3,7 @@
 //   --focus <regexp>     only specs whose name matches; then nothing is written to docs/conformance.md
 //   --processes <n>      of the part that may run side by side (default 3)
 //   --nodes <n>          of the cluster (default 3)
-//   --minutes <n>        for each of the two parts, which run beside each other on a cluster of their own (default 40)
+//   --minutes <n>        for all of it (default 40)
 //   --kubeconfig <file>  judge this cluster instead of one made for it; nothing is written
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,38 +54,55 @@ async function main(): Promise<number> {
   return verdict(outcomes, focus !== undefined);
 }
 
-type Part = 'parallel' | 'serial';
-const partOf = (specs: readonly Spec[], label: Part): Spec[] =>
-  specs.filter((spec) => isSerial(spec) === (label === 'serial'));
+/** Specs that run against one cluster, `processes` of them at a time. */
+interface Lane {
+  readonly label: string;
+  readonly specs: readonly Spec[];
+  readonly processes: number;
+}
 
-/** Specs that want a cluster for themselves get one: both parts run at once, and each spec still sees what it would alone. */
+/** A spec that wants a cluster for itself shares it with others, one after the other; virtual clusters cost nothing, so there are a few. */
+const SERIAL_LANES = 3;
+
+function lanesOf(specs: readonly Spec[], serialLanes: number): Lane[] {
+  const serial = specs.filter(isSerial);
+  const lanes: Lane[] = [
+    { label: 'parallel', specs: specs.filter((spec) => !isSerial(spec)), processes: Number(values.processes) },
+  ];
+  for (let lane = 0; lane < serialLanes; lane++) {
+    const share = serial.filter((_, index) => index % serialLanes === lane);
+    lanes.push({ label: `serial-${lane + 1}`, specs: share, processes: 1 });
+  }
+  return lanes.filter((lane) => lane.specs.length > 0);
+}
+
+/** All lanes at once, each on a cluster of its own. */
 async function judgeOurs(specs: readonly Spec[]): Promise<Outcome[]> {
-  const judged = async (label: Part): Promise<Outcome[]> => {
-    const part = partOf(specs, label);
-    if (part.length === 0) return [];
+  const judged = async (lane: Lane): Promise<Outcome[]> => {
     const cluster = new JudgedCluster();
     try {
-      const kubeconfig = await cluster.start(Number(values.nodes), join(folder, `${label}-rookery.log`));
-      return await judge(part, label, kubeconfig);
+      const kubeconfig = await cluster.start(Number(values.nodes), join(folder, `${lane.label}-rookery.log`));
+      return await judge(lane, kubeconfig);
     } finally {
       await cluster.stop();
     }
   };
-  return (await Promise.all([judged('parallel'), judged('serial')])).flat();
+  return (await Promise.all(lanesOf(specs, SERIAL_LANES).map(judged))).flat();
 }
 
+/** A cluster there is only one of: one lane after the other. */
 async function judgeOne(specs: readonly Spec[], kubeconfig: string): Promise<Outcome[]> {
-  const parallel = await judge(partOf(specs, 'parallel'), 'parallel', kubeconfig);
-  return [...parallel, ...(await judge(partOf(specs, 'serial'), 'serial', kubeconfig))];
+  const outcomes: Outcome[] = [];
+  for (const lane of lanesOf(specs, 1)) outcomes.push(...(await judge(lane, kubeconfig)));
+  return outcomes;
 }
 
-async function judge(specs: readonly Spec[], label: Part, kubeconfig: string): Promise<Outcome[]> {
-  const processes = label === 'serial' ? 1 : Number(values.processes);
+async function judge({ label, specs, processes }: Lane, kubeconfig: string): Promise<Outcome[]> {
   const timeoutMs = Number(values.minutes) * 60_000;
   say(`${specs.length} specs, ${processes} at a time; log: ${join(folder, `${label}.log`)}`);
   const started = Date.now();
   const outcomes = await runSuite({ kubeconfig, specs, processes, folder, label, timeoutMs });
-  say(`the ${label} part took ${Math.round((Date.now() - started) / 1000)} s`);
+  say(`${label} took ${Math.round((Date.now() - started) / 1000)} s`);
   return outcomes;
 }
 
