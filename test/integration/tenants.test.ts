@@ -71,7 +71,14 @@ it('versions of one do not move with another', async () => {
 it('credentials of one are strangers in another', async () => {
   const { adminToken } = (await server.clusters.ensure('red')).credentials;
   expect((await blue.get(MAPS, { token: adminToken })).status).toBe(401);
-  expect((await (await server.http()).get(MAPS, { token: adminToken })).status).toBe(401);
+  // At the root's address it leads to where it belongs, and shows nothing of the root.
+  const root = await server.http();
+  await root.post(MAPS, configMap('of-the-root'));
+  const names = (answer: { json: { items: { metadata: { name: string } }[] } }) =>
+    answer.json.items.map(({ metadata }) => metadata.name);
+  const atRoot = await root.get(MAPS, { token: adminToken });
+  expect(names(atRoot)).toEqual(names(await red.get(MAPS)));
+  expect(names(atRoot)).not.toContain('of-the-root');
   expect((await red.get(MAPS, { token: server.root.credentials.adminToken })).status, 'the root rules no tenant').toBe(
     401,
   );
