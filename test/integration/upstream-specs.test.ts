@@ -203,6 +203,25 @@ describe('a pod on a simulated node', () => {
   });
 });
 
+describe('a revision of a DaemonSet', () => {
+  it('is found by its text: compact, its keys sorted', async () => {
+    const apps = '/apis/apps/v1/namespaces/default';
+    const labels = { app: 'agent' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'z', image: 'a' }] } };
+    await http.post(`${apps}/daemonsets`, {
+      metadata: { name: 'agent' },
+      spec: { selector: { matchLabels: labels }, template },
+    });
+    const revisions = async () => await http.get(`${apps}/controllerrevisions?labelSelector=app%3Dagent`);
+    await until('there is one', async () => (await revisions()).json.items.length === 1);
+    const { text } = await revisions();
+    expect(text).toContain(
+      '"data":{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"app":"agent"}},"spec":{',
+    );
+    expect(text).toContain('"containers":[{"image":"a","imagePullPolicy":"Always","name":"z","resources":{},');
+  });
+});
+
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   await vi.waitFor(async () => expect(await holds(), what).toBe(true), { timeout: 10_000, interval: 50 });
 }

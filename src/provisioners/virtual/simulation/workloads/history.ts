@@ -18,7 +18,7 @@ export function historyOf(world: World, owner: KubeObject): KubeObject[] {
 /** The revision of the owner's template as it is now: found, renewed when it came back, or made. */
 export async function currentRevision(world: World, owner: KubeObject): Promise<KubeObject> {
   const history = historyOf(world, owner);
-  const data = { spec: { template: { ...clone(owner.spec.template), $patch: 'replace' } } };
+  const data = inOrder({ spec: { template: { ...owner.spec.template, $patch: 'replace' } } });
   const next = (history.at(-1)?.revision ?? 0) + 1;
   const same = history.findLast((revision) => equal(revision.data, data));
   if (same) {
@@ -50,6 +50,14 @@ export async function currentRevision(world: World, owner: KubeObject): Promise<
       if (!hasReason(error, 'AlreadyExists') || collisions > 10) throw error;
     }
   }
+}
+
+/** A copy with its keys sorted: whoever looks for the revision of a template compares the text, as Go writes it. */
+function inOrder<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(inOrder) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, child]) => [key, inOrder(child)])) as T;
 }
 
 function copied(annotations: Record<string, string>): Record<string, string> {
