@@ -198,6 +198,10 @@ class Planner {
   }
 
   private index([operand, index]: [Node, Node], optional: boolean): Node {
+    const literal = index.constant?.value;
+    if (literal !== undefined && (literal === null || (typeof literal === 'object' && !isUint(literal)))) {
+      throw new PlanError(`invalid qualifier type: ${goType(literal)}`);
+    }
     const attribute = this.attributeOf(operand);
     const key: Qualifier['key'] = index.constant
       ? () => (index.constant as { value: Value }).value
@@ -313,6 +317,8 @@ const GO_TYPES: Record<string, string> = {
   'google.protobuf.Duration': 'types.Duration',
   'google.protobuf.Timestamp': 'types.Timestamp',
   int: 'types.Int',
+  list: '*types.baseList',
+  map: '*types.baseMap',
   'kubernetes.Quantity': 'cel.Quantity',
   'kubernetes.Semver': 'cel.Semver',
   'kubernetes.URL': 'cel.URL',

@@ -52,7 +52,9 @@ export function subtract(a: Value, b: Value): Value {
   if (a instanceof Duration) return b instanceof Duration ? duration(a.nanos - b.nanos) : NO_OVERLOAD;
   if (a instanceof Timestamp) {
     if (b instanceof Duration) return timestamp(a.nanos - b.nanos, a.offset);
-    return b instanceof Timestamp ? duration(a.nanos - b.nanos) : NO_OVERLOAD;
+    if (!(b instanceof Timestamp)) return NO_OVERLOAD;
+    const between = duration(a.nanos - b.nanos);
+    return between === DURATION_OVERFLOW ? OVERFLOW : between;
   }
   return NO_OVERLOAD;
 }
