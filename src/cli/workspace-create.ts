@@ -4,7 +4,15 @@ import { workspaceInstances, workspaceTemplates } from '../api/resources.ts';
 import { FORCE_ANNOTATION } from '../controllers/workspace/navigation.ts';
 import { ensureNamespace } from '../controllers/workspace/own-namespace.ts';
 import { RookeryError } from '../errors.ts';
-import { apiVersionOf, getCondition, isAlreadyExists, isNotFound, type ObjectStore, waitFor } from '../kube/index.ts';
+import {
+  apiVersionOf,
+  getCondition,
+  isAlreadyExists,
+  isNotFound,
+  listAll,
+  type ObjectStore,
+  waitFor,
+} from '../kube/index.ts';
 import { connect, type GlobalOptions } from './connect.ts';
 import { seconds } from './numbers.ts';
 import { columns, print } from './output.ts';
@@ -57,9 +65,14 @@ export async function createWorkspaces(options: CreateOptions, name: string | un
         else made.push(instance);
       }),
     );
+    // Most of a class runs by now: one look spares a watch for each of them.
+    const seen = requested.length > 1 ? (await listAll(store, workspaceInstances)).items : [];
     await each(
       requested,
-      orTell(async (one) => void made.push(await running(store, one, end - Date.now(), signal))),
+      orTell(async (one) => {
+        const known = seen.find(({ metadata }) => metadata.name === one.name && metadata.namespace === one.namespace);
+        made.push(known && isRunning(known) ? known : await running(store, one, end - Date.now(), signal));
+      }),
     );
     await print(options.output, name ? made[0] : made, () => report(made, options.wait));
     if (failures.length > 0) throw incomplete(failures, wanted.length);
@@ -108,12 +121,13 @@ async function request(store: ObjectStore, options: CreateOptions, { name, names
 
 async function running(store: ObjectStore, { namespace, name }: Wanted, timeoutMs: number, signal: AbortSignal) {
   const what = `workspace ${name} to run`;
-  const isRunning = (instance: KubeObject | undefined) => {
-    if (instance?.status?.phase === 'Failed') throw failed(instance);
-    return instance?.status?.phase === 'Running';
-  };
   const options = { timeoutMs: Math.max(1000, timeoutMs), signal, what };
   return (await waitFor(store, workspaceInstances, { namespace, name }, isRunning, options)) as KubeObject;
+}
+
+function isRunning(instance: KubeObject | undefined): boolean {
+  if (instance?.status?.phase === 'Failed') throw failed(instance);
+  return instance?.status?.phase === 'Running';
 }
 
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
