@@ -105,7 +105,8 @@ function formatValue(value: Value, clause: Clause, precision: number | undefined
     case 'f':
     case 'e': {
       const double = asDouble(value);
-      if (double !== undefined) return clause === 'f' ? fixed(double, precision ?? 6) : scientific(double);
+      if (double !== undefined)
+        return clause === 'f' ? fixed(double, precision ?? 6) : scientific(double).padStart(precision ?? 6);
       break;
     }
     case 'b':

@@ -3,8 +3,8 @@
  * another, which is why they are not nested look-ups.
  */
 
-import { show } from '../values/show.ts';
-import { CelError, List, MapValue, NONE, Optional, type Value } from '../values/value.ts';
+import { goType, show } from '../values/show.ts';
+import { CelError, List, MapValue, NONE, Optional, Uint, type Value } from '../values/value.ts';
 import type { Frame } from './frame.ts';
 import { charge } from './meter.ts';
 
@@ -99,6 +99,9 @@ function apply(frame: Frame, start: Value, qualifiers: readonly Qualifier[]): Va
 function step(frame: Frame, value: Value, qualifier: Qualifier, presence: boolean): Found | CelError {
   const key = qualifier.key(frame);
   if (key instanceof CelError) return key;
+  if (key === null || (typeof key === 'object' && !(key instanceof Uint))) {
+    return new CelError(`invalid qualifier type: ${goType(key)}`);
+  }
   return lookUp(value, key, presence);
 }
 

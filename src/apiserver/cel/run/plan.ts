@@ -5,7 +5,7 @@ import type { FunctionDeclaration } from '../check/declarations.ts';
 import type { Environment } from '../check/environment.ts';
 import { callCost } from '../cost/call-cost.ts';
 import type { Call, Expr, Fold, ListLiteral, MapLiteral, Select } from '../syntax/ast.ts';
-import { show } from '../values/show.ts';
+import { goType, show } from '../values/show.ts';
 import {
   CelError,
   Duration,
@@ -18,7 +18,6 @@ import {
   NO_OVERLOAD,
   Optional,
   Timestamp,
-  typeName,
   type Value,
 } from '../values/value.ts';
 import { type Attribute, Choice, type Qualifier, Reference } from './attribute.ts';
@@ -308,32 +307,6 @@ class Planner {
       },
     };
   }
-}
-
-const GO_TYPES: Record<string, string> = {
-  bool: 'types.Bool',
-  bytes: 'types.Bytes',
-  double: 'types.Double',
-  'google.protobuf.Duration': 'types.Duration',
-  'google.protobuf.Timestamp': 'types.Timestamp',
-  int: 'types.Int',
-  list: '*types.baseList',
-  map: '*types.baseMap',
-  'kubernetes.Quantity': 'cel.Quantity',
-  'kubernetes.Semver': 'cel.Semver',
-  'kubernetes.URL': 'cel.URL',
-  'net.CIDR': 'cel.CIDR',
-  'net.IP': 'cel.IP',
-  null_type: 'types.Null',
-  optional_type: '*types.Optional',
-  string: 'types.String',
-  type: '*types.Type',
-  uint: 'types.Uint',
-};
-
-/** What Go calls the type of a value; some messages show that. */
-function goType(value: Value): string {
-  return GO_TYPES[typeName(value)] ?? typeName(value);
 }
 
 const UNSET = Symbol('unset');

@@ -1,7 +1,18 @@
 /** Values as Go's %v prints them in messages. */
 import { Type } from '../check/type.ts';
 import { formatDuration, formatTime } from './time.ts';
-import { CelError, Duration, goFloat, List, MapValue, Optional, Timestamp, Uint, type Value } from './value.ts';
+import {
+  CelError,
+  Duration,
+  goFloat,
+  List,
+  MapValue,
+  Optional,
+  Timestamp,
+  typeName,
+  Uint,
+  type Value,
+} from './value.ts';
 
 export function show(value: Value): string {
   if (value === null) return 'NULL_VALUE';
@@ -18,4 +29,30 @@ export function show(value: Value): string {
   if (value instanceof Uint8Array) return `[${[...value].join(' ')}]`;
   if (value instanceof CelError) return value.message;
   return value instanceof Type ? value.name : String(value);
+}
+
+const GO_TYPES: Record<string, string> = {
+  bool: 'types.Bool',
+  bytes: 'types.Bytes',
+  double: 'types.Double',
+  'google.protobuf.Duration': 'types.Duration',
+  'google.protobuf.Timestamp': 'types.Timestamp',
+  int: 'types.Int',
+  list: '*types.baseList',
+  map: '*types.baseMap',
+  'kubernetes.Quantity': 'cel.Quantity',
+  'kubernetes.Semver': 'cel.Semver',
+  'kubernetes.URL': 'cel.URL',
+  'net.CIDR': 'cel.CIDR',
+  'net.IP': 'cel.IP',
+  null_type: 'types.Null',
+  optional_type: '*types.Optional',
+  string: 'types.String',
+  type: '*types.Type',
+  uint: 'types.Uint',
+};
+
+/** What Go calls the type of a value; some messages show that. */
+export function goType(value: Value): string {
+  return GO_TYPES[typeName(value)] ?? typeName(value);
 }
