@@ -43,7 +43,7 @@ async function networkLayer(): Promise<string> {
 export async function networkImages(kubernetes: string, proxyTag: string, networkScript: string): Promise<Image[]> {
   const base = await networkLayer();
   const proxy = await programImage([proxyTag], program(kubernetes, 'kube-proxy'));
-  const kubectl = await programImage(['rookery-bed/net:1'], program(kubernetes, 'kubectl'));
+  const kubectl = await programImage(['rookery-bed/net:1'], program('kubernetes', 'kubectl'));
   const folder = scratch('image');
   mkdirSync(join(folder, 'root'));
   copyFileSync(networkScript, join(folder, 'root/bed-net'));

@@ -180,7 +180,7 @@ describe('admission', () => {
       },
       ...more,
     };
-    if (podSecurity.handles(attributes)) podSecurity.validate?.(attributes);
+    if (podSecurity.handles(attributes)) void podSecurity.validate?.(attributes);
     return warnings;
   }
   const refusal = (act: () => unknown): ApiError => {
