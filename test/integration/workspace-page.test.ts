@@ -12,7 +12,7 @@ import { loadConfig } from '../../src/config.ts';
 import { ControlPlane } from '../../src/embedded/control-plane.ts';
 import { serveWorkspaces } from '../../src/http/index.ts';
 import { WorkspaceLinks } from '../../src/http/workspace-links.ts';
-import { waitFor } from '../../src/kube/index.ts';
+import { waitFor, waitForGone } from '../../src/kube/index.ts';
 import { silentLogger } from '../../src/telemetry/log.ts';
 import { compile } from '../../src/workshop/compile.ts';
 import { loadWorkshop, type Workshop } from '../../src/workshop/load.ts';
@@ -62,7 +62,8 @@ describe.runIf(existsSync(CHROMIUM))('the page of a workspace, in Chromium', () 
   }, 240_000);
   afterAll(async () => {
     await browser?.close();
-    await plane?.store.delete(workspaceInstances, key).catch(() => {});
+    await plane?.store.delete(workspaceInstances, key);
+    if (plane) await waitForGone(plane.store, workspaceInstances, key, { timeoutMs: 30_000 });
     await plane?.close();
     rmSync(home, { recursive: true, force: true });
   }, 60_000);

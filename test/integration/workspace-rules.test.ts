@@ -8,7 +8,7 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { namespaces, workspaceInstances, workspaceTemplates } from '../../src/api/resources.ts';
 import { loadConfig } from '../../src/config.ts';
 import { ControlPlane } from '../../src/embedded/control-plane.ts';
-import { waitFor } from '../../src/kube/index.ts';
+import { keyOf, waitFor, waitForGone } from '../../src/kube/index.ts';
 
 const TEMPLATE = `
 apiVersion: workshop.platform/v1alpha1
@@ -75,6 +75,11 @@ beforeAll(async () => {
   await plane.store.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
 });
 afterAll(async () => {
+  // With what they have on the machine.
+  for (const instance of (await plane.store.list(workspaceInstances)).items) {
+    await plane.store.delete(workspaceInstances, keyOf(instance));
+    await waitForGone(plane.store, workspaceInstances, keyOf(instance), { timeoutMs: 60_000 });
+  }
   await plane.close();
   rmSync(home, { recursive: true });
 });
