@@ -3,10 +3,11 @@ import { program } from '../bed/environment.ts';
 
 process.env.ROOKERY_ORACLE = '1';
 process.env.ORACLE_PROGRAM = program('oracle', 'oracle');
-process.env.ORACLE_SEED ??= String(Date.now() % 2 ** 31);
+// A run that fails must mean that something changed: other seeds are for looking further.
+process.env.ORACLE_SEED ??= '32';
 process.env.ORACLE_RUNS ??= '3000';
 process.env.ORACLE_CEL ??= '40000';
-console.log(`oracle: ORACLE_SEED=${process.env.ORACLE_SEED} repeats this run`);
+console.log(`oracle: ORACLE_SEED=${process.env.ORACLE_SEED}; others find other cases`);
 
 await import('../oracle/patch.oracle.test.ts');
 await import('../oracle/managed-fields.oracle.test.ts');

@@ -51,6 +51,9 @@ function ours(source: string, object: unknown): Outcome {
   }
 }
 
+/** Some errors name the Go type that holds a value; docs/conformance.md says so. */
+const withoutGoTypes = (text = ''): string => text.replace(/(invalid qualifier type: )\*\w+\.\w+/, '$1?');
+
 /** What differs without a difference: the wording of syntax errors, numbers beyond doubles, where Go is nondeterministic. */
 function differs(mine: Outcome, theirs: Outcome): string | undefined {
   if (theirs.problem?.startsWith('panic') || theirs.error?.startsWith('internal error')) return undefined;
@@ -60,7 +63,7 @@ function differs(mine: Outcome, theirs: Outcome): string | undefined {
   if (mine.problem !== undefined) return undefined;
   const [a, b] = [Number(mine.estimate), Number(theirs.estimate)];
   if (a !== b && Math.abs(a - b) > 1e-9 * b) return 'estimate';
-  if ((mine.error ?? '') !== (theirs.error ?? '')) return 'error';
+  if (withoutGoTypes(mine.error) !== withoutGoTypes(theirs.error)) return 'error';
   if (mine.value !== theirs.value && mine.value !== undefined) return 'value';
   return mine.cost === theirs.cost ? undefined : 'cost';
 }

@@ -118,7 +118,7 @@ function owners(object: KubeObject, now: number): unknown {
   return object.metadata.managedFields?.map((entry) => (entry.time === time ? { ...entry, time: 'NOW' } : entry));
 }
 
-/** Without what Go writes for empty structs, and without managedFields. */
+/** Without what Go writes for empty structs and for required strings that nobody gave, and without managedFields. */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== 'object' || value === null) return value;
@@ -127,7 +127,7 @@ function bare(value: unknown): unknown {
     // A port without target is 0 in Go, which the codec fills in.
     const inner = key === 'managedFields' || (key === 'targetPort' && child === 0) ? null : bare(child);
     const isEmpty = typeof inner === 'object' && inner !== null && Object.keys(inner).length === 0;
-    if (inner !== null && !isEmpty) out[key] = inner;
+    if (inner !== null && inner !== '' && !isEmpty) out[key] = inner;
   }
   return out;
 }
