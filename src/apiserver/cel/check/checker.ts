@@ -6,7 +6,7 @@ import { typeOf } from '../values/value.ts';
 import { type FunctionDeclaration, instantiate } from './declarations.ts';
 import { type Environment, typeNamed, typeOfName } from './environment.ts';
 import { literalIssues } from './literals.ts';
-import { BOOL, DYN, ERROR, INT, listOf, mapOf, optionalOf, Type } from './type.ts';
+import { BOOL, DYN, ERROR, INT, listOf, mapOf, optionalOf, Type, TypeTooLarge } from './type.ts';
 import { Bindings, mostGeneral } from './unify.ts';
 
 export interface Checked extends Parsed {
@@ -23,7 +23,13 @@ export interface Checked extends Parsed {
 /** Throws a CompileError. */
 export function check(parsed: Parsed, env: Environment): Checked {
   const checker = new Checker(parsed, env);
-  const checked = checker.check();
+  let checked: Checked;
+  try {
+    checked = checker.check();
+  } catch (error) {
+    if (!(error instanceof TypeTooLarge)) throw error;
+    throw new CompileError(parsed.source, [{ at: -1, message: error.message }]);
+  }
   const issues = [...checker.issues];
   if (issues.length === 0) issues.push(...literalIssues(checked));
   if (issues.length > 0) throw new CompileError(parsed.source, issues);

@@ -18,15 +18,25 @@ export type Kind =
   | 'type'
   | 'uint';
 
+/** Parts of one type. Maps of maps double with each step, and comparing them takes as long as they are large. */
+const MAX_SIZE = 1000;
+
+export class TypeTooLarge extends Error {
+  override readonly name = 'TypeTooLarge';
+}
+
 export class Type {
   readonly kind: Kind;
   readonly name: string;
   readonly params: readonly Type[];
+  private readonly size: number;
 
   constructor(kind: Kind, name: string, params: readonly Type[] = []) {
     this.kind = kind;
     this.name = name;
     this.params = params;
+    this.size = params.reduce((sum, each) => sum + each.size, 1);
+    if (this.size > MAX_SIZE) throw new TypeTooLarge('the type of the expression is too large');
   }
 
   equals(other: Type): boolean {

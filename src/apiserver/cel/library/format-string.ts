@@ -1,5 +1,6 @@
 /** `"%s has %d".format([…])`: at run time, and what can be said of it before. */
 import { STRING, TYPE, type Type } from '../check/type.ts';
+import { CostExceeded, step, stepOver } from '../run/meter.ts';
 import type { Call, Expr } from '../syntax/ast.ts';
 import { compareText } from '../values/numbers.ts';
 import { formatDuration, formatTime } from '../values/time.ts';
@@ -58,6 +59,7 @@ function interpolate(format: string, args: Args): string {
     try {
       out += args.format(next, clause, precision);
     } catch (error) {
+      if (error instanceof CostExceeded) throw error;
       throw new FormatError(`error during formatting: ${(error as Error).message}`, (error as FormatError).id);
     }
     i += 1 + length;
@@ -189,7 +191,11 @@ function text(value: Value): string {
 
 /** Inside lists and maps, values are written so that one can tell what they are. */
 function member(value: Value): string {
-  if (typeof value === 'string') return goQuote(value);
+  step();
+  if (typeof value === 'string') {
+    stepOver(value.length);
+    return goQuote(value);
+  }
   if (value instanceof Uint8Array) return `b${goQuote(text(value))}`;
   if (typeof value === 'number')
     return Number.isFinite(value) ? value.toFixed(6) : `"${special(value)?.replace('∞', '+Inf')}"`;

@@ -2,6 +2,7 @@
 import { matchesPattern } from '../../schema/pattern.ts';
 import { declare, type FunctionDeclaration } from '../check/declarations.ts';
 import { BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, TYPE, type Type, UINT } from '../check/type.ts';
+import { stepThrough } from '../run/meter.ts';
 import { add, compare, divide, modulo, multiply, negate, subtract } from '../values/numbers.ts';
 import { type Calendar, calendar } from '../values/time.ts';
 import { CelError, Duration, List, MapValue, NO_OVERLOAD, Timestamp, Uint, type Value } from '../values/value.ts';
@@ -96,6 +97,11 @@ function matches(text: Value, pattern: Value): Value {
   if (typeof text !== 'string' || typeof pattern !== 'string') return NO_OVERLOAD;
   const found = matchesPattern(pattern, text);
   return found instanceof Error ? new CelError(found.message) : found;
+}
+
+function includes(text: string, part: string): boolean {
+  stepThrough(text, part);
+  return text.includes(part);
 }
 
 export const STANDARD: FunctionDeclaration[] = [
@@ -243,11 +249,7 @@ export const STANDARD: FunctionDeclaration[] = [
     int64_to_uint64: 'int',
     string_to_uint64: 'string',
   }),
-  declare(
-    'contains',
-    { contains_string: ['string.(string) bool', texts((a, b) => a.includes(b)) as never] },
-    { unguarded: true },
-  ),
+  declare('contains', { contains_string: ['string.(string) bool', texts(includes) as never] }, { unguarded: true }),
   declare(
     'endsWith',
     { ends_with_string: ['string.(string) bool', texts((a, b) => a.endsWith(b)) as never] },

@@ -2,6 +2,7 @@
 import type { RE2JS } from 're2js';
 import { compilePattern } from '../../schema/pattern.ts';
 import { declare, type FunctionDeclaration, type Implementation } from '../check/declarations.ts';
+import { stepOver, stepThrough } from '../run/meter.ts';
 import { show } from '../values/show.ts';
 import { CelError, Items, type List, type Value } from '../values/value.ts';
 import { formatString } from './format-string.ts';
@@ -27,6 +28,7 @@ function charAt(text: string, index: bigint): Value {
 
 function indexOf(text: string, part: string, offset: bigint): Value {
   if (part === '') return offset;
+  stepThrough(text, part);
   if (offset < 0n) return outOfRange(offset);
   const [all, sub] = [runes(text), runes(part)];
   if (offset >= BigInt(all.length)) return -1n;
@@ -36,6 +38,7 @@ function indexOf(text: string, part: string, offset: bigint): Value {
 }
 
 function lastIndexOf(text: string, part: string, offset?: bigint): Value {
+  stepThrough(text, part);
   const [all, sub] = [runes(text), runes(part)];
   if (part === '') return offset ?? BigInt(all.length);
   if (offset === undefined && Buffer.byteLength(text) < Buffer.byteLength(part)) return -1n;
@@ -54,9 +57,11 @@ function isAt(all: readonly string[] | string, sub: readonly string[] | string, 
 
 function replace(text: string, from: string, to: string, limit = -1n): Value {
   if (limit === 0n || from === to) return text;
+  stepThrough(text, from);
   const parts = from === '' ? ['', ...text, ''] : text.split(from);
   if (from === '' && text === '') return to;
   const count = limit < 0n ? parts.length - 1 : Math.min(Number(limit), parts.length - 1);
+  stepOver(text.length + parts.length + count * to.length);
   const glue = from;
   return (
     parts.slice(0, count + 1).join(to) +
@@ -69,6 +74,7 @@ function replace(text: string, from: string, to: string, limit = -1n): Value {
 
 function split(text: string, separator: string, limit = -1n): Value {
   if (limit === 0n) return new Items([]);
+  stepThrough(text, separator);
   const parts = separator === '' ? [...text] : text.split(separator);
   if (limit < 0n || BigInt(parts.length) <= limit) return new Items(parts);
   const count = Number(limit) - 1;
@@ -87,12 +93,21 @@ function substring(text: string, start: bigint, end?: bigint): Value {
 }
 
 /** What Unicode calls white space, as Go's TrimSpace does. */
-const SPACE = '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+';
-const TRIM = new RegExp(`^${SPACE}|${SPACE}$`, 'g');
+const SPACE = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+
+/** Step by step from both ends: a pattern for the end would start again at every space in between. */
+function trim(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && SPACE.test(text[start] as string)) start++;
+  while (end > start && SPACE.test(text[end - 1] as string)) end--;
+  return text.slice(start, end);
+}
 
 function join(list: List, separator = ''): Value {
   const parts: string[] = [];
   for (const item of list.toArray()) {
+    stepOver(typeof item === 'string' ? item.length + separator.length : 0);
     if (typeof item !== 'string') return new CelError(`join: invalid input: ${show(item)}`);
     parts.push(item);
   }
@@ -161,7 +176,7 @@ export const STRINGS: FunctionDeclaration[] = [
     string_substring_int: ['string.(int) string', fn((a: string, b: bigint) => substring(a, b))],
     string_substring_int_int: ['string.(int, int) string', fn(substring)],
   }),
-  declare('trim', { string_trim: ['string.() string', fn((a: string) => a.replace(TRIM, ''))] }),
+  declare('trim', { string_trim: ['string.() string', fn(trim)] }),
   declare('upperAscii', {
     string_upper_ascii: ['string.() string', fn((a: string) => a.replace(/[a-z]+/g, (part) => part.toUpperCase()))],
   }),

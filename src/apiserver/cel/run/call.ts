@@ -2,9 +2,19 @@
 import type { FunctionDeclaration, Implementation, Overload } from '../check/declarations.ts';
 import type { Type } from '../check/type.ts';
 import { type CallCost, callCost, costAhead, FLAT, isPaidAhead } from '../cost/call-cost.ts';
-import { CelError, Duration, List, MapValue, NO_OVERLOAD, Timestamp, typeName, type Value } from '../values/value.ts';
+import {
+  CelError,
+  Duration,
+  Items,
+  List,
+  MapValue,
+  NO_OVERLOAD,
+  Timestamp,
+  typeName,
+  type Value,
+} from '../values/value.ts';
 import type { Frame } from './frame.ts';
-import { afford, charge } from './meter.ts';
+import { afford, charge, step, stepOver } from './meter.ts';
 import type { Node } from './plan.ts';
 
 type Run = (args: readonly Value[]) => Value;
@@ -40,6 +50,8 @@ interface PlannedCall {
 function finish({ run, price, overload, ahead }: PlannedCall, values: readonly Value[]): Value {
   if (ahead) afford(costAhead(overload, values));
   const result = run(values);
+  if (typeof result === 'string') stepOver(result.length);
+  else if (result instanceof Items) step(result.size);
   charge(price === FLAT ? 1 : price(values, result, overload));
   return result;
 }

@@ -10,18 +10,27 @@ const EXCEEDED = new CostExceeded('operation cancelled: actual cost limit exceed
 
 let cost = 0;
 let limit = 0;
+let steps = 0;
+
+/**
+ * Steps of work in one evaluation, however little they cost: a list of a list twice, twenty times over, is small to
+ * upstream's prices and has a million elements when it is compared, flattened or written out.
+ */
+const MAX_STEPS = 2_000_000;
 
 export function startMeter(budget: number): void {
   cost = 0;
   limit = budget;
+  steps = 0;
 }
 
 /** Sets the meter aside while something else is metered; the returned function takes it up again. */
 export function pauseMeter(): () => void {
-  const [before, bound] = [cost, limit];
+  const [before, bound, done] = [cost, limit, steps];
   return () => {
     cost = before;
     limit = bound;
+    steps = done;
   };
 }
 
@@ -40,4 +49,21 @@ export function afford(amount: number): void {
     cost += amount;
     throw EXCEEDED;
   }
+}
+
+/** For work on texts. */
+export function stepOver(characters: number): void {
+  step(Math.floor(characters / 16));
+}
+
+/** For looking a text up in another: in the worst case each place of the one is compared with all of the other. */
+export function stepThrough(text: string, part: string): void {
+  step(Math.floor((text.length * part.length) / 256));
+}
+
+export function step(count = 1): void {
+  // What is compared while nothing runs (defaults of a plan) is on nobody's account.
+  if (limit === 0) return;
+  steps += count;
+  if (steps > MAX_STEPS) throw EXCEEDED;
 }

@@ -1,5 +1,5 @@
 /** Splits an expression into tokens, as the CEL grammar has them. */
-import type { Issue } from './issue.ts';
+import { type Issue, MAX_ISSUES } from './issue.ts';
 
 export type TokenKind =
   | 'punctuation'
@@ -51,6 +51,10 @@ export function tokenize(source: string, issues: Issue[]): Token[] {
   while (at < source.length) {
     const token = next(source, at);
     if (token === undefined) {
+      if (issues.length === MAX_ISSUES) {
+        issues.push({ at, message: `Syntax error: More than ${MAX_ISSUES} syntax errors` });
+        break;
+      }
       const bad = unrecognized(source, at);
       issues.push({ at, message: `Syntax error: token recognition error at: '${shown(bad)}'` });
       at += bad.length;

@@ -2,7 +2,7 @@
 import type { Value } from '../values/value.ts';
 import { Uint } from '../values/value.ts';
 import type { Entry, Expr } from './ast.ts';
-import { CompileError, type Issue } from './issue.ts';
+import { CompileError, type Issue, MAX_ISSUES } from './issue.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { unescapeBytes, unescapeString } from './literal.ts';
 import { MacroError, Maker, macroFor } from './macros.ts';
@@ -36,6 +36,9 @@ export function parse(source: string): Parsed {
   return new Parser(source).parse();
 }
 
+/** Rules of upstream's grammar that may hold themselves; a chain of operators or selections counts as nested, too. */
+type Rule = 'expression' | 'relation' | 'sum' | 'member';
+
 /** Ends the parsing; the issue is in the list already. */
 class Stop extends Error {}
 
@@ -45,7 +48,9 @@ class Parser {
   private readonly tokens: Token[];
   private readonly positions: number[] = [0];
   private next = 0;
-  private depth = 0;
+  private readonly entered: Record<Rule, number> = { expression: 0, relation: 0, sum: 0, member: 0 };
+  /** Levels of operators and selections in an expression; none where it is absent. */
+  private readonly heights = new Map<Expr, number>();
 
   constructor(source: string) {
     this.source = source;
@@ -55,8 +60,10 @@ class Parser {
   parse(): Parsed {
     let expr: Expr | undefined;
     try {
+      if (this.issues.length > MAX_ISSUES) throw new Stop();
       expr = this.expression();
       if (this.token.kind !== 'end') this.unexpected('<EOF>');
+      if (this.heightOf(expr) > MAX_DEPTH) this.issues.push({ at: -1, message: 'max recursion depth exceeded' });
     } catch (error) {
       if (!(error instanceof Stop)) throw error;
     }
@@ -100,25 +107,40 @@ class Parser {
     return { kind: 'literal', id: this.id(at), value: null };
   }
 
-  private deeper<T>(parse: () => T): T {
-    if (++this.depth > MAX_DEPTH) {
-      this.issues.push({ at: -1, message: `expression recursion limit exceeded: ${MAX_DEPTH}` });
-      throw new Stop();
-    }
+  private enter(rule: Rule): void {
+    if (++this.entered[rule] <= MAX_DEPTH) return;
+    this.issues.push({ at: -1, message: `expression recursion limit exceeded: ${MAX_DEPTH}` });
+    throw new Stop();
+  }
+
+  private within(rule: Rule, parse: () => Expr): Expr {
+    const before = this.entered[rule];
+    this.enter(rule);
     const result = parse();
-    this.depth--;
+    this.entered[rule] = before;
     return result;
   }
 
+  private heightOf(expr: Expr): number {
+    return this.heights.get(expr) ?? 0;
+  }
+
+  private raised(expr: Expr, parts: readonly (Expr | undefined)[], levels: 0 | 1): Expr {
+    let height = 0;
+    for (const part of parts) if (part) height = Math.max(height, this.heightOf(part));
+    if (height + levels > 0) this.heights.set(expr, height + levels);
+    return expr;
+  }
+
   private expression(): Expr {
-    return this.deeper(() => {
+    return this.within('expression', () => {
       const condition = this.logical('||', () => this.logical('&&', () => this.relation()));
       const question = this.take('?');
       if (!question) return condition;
       const id = this.id(question.at);
       const yes = this.logical('||', () => this.logical('&&', () => this.relation()));
       this.expect(':');
-      return this.call(id, '_?_:_', undefined, [condition, yes, this.expression()]);
+      return this.call(id, '_?_:_', undefined, [condition, yes, this.expression()], 1);
     });
   }
 
@@ -135,24 +157,31 @@ class Parser {
       const middle = Math.floor((low + high + 1) / 2);
       const left = middle === low ? (terms[middle] as Expr) : tree(low, middle - 1);
       const right = middle === high ? (terms[middle + 1] as Expr) : tree(middle + 1, high);
-      return { kind: 'call', id: ops[middle] as number, name, args: [left, right] };
+      const joined: Expr = { kind: 'call', id: ops[middle] as number, name, args: [left, right] };
+      return this.raised(joined, [left, right], 0);
     };
     return ops.length === 0 ? (terms[0] as Expr) : tree(0, ops.length - 1);
   }
 
   private relation(): Expr {
-    return this.binary(RELATIONS, () => this.binary(SUMS, () => this.binary(PRODUCTS, () => this.unary())));
+    return this.within('relation', () => this.binary('relation', RELATIONS, () => this.sum()));
   }
 
-  private binary(operators: ReadonlySet<string>, operand: () => Expr): Expr {
+  private sum(): Expr {
+    const product = () => this.binary('sum', PRODUCTS, () => this.unary());
+    return this.within('sum', () => this.binary('sum', SUMS, product));
+  }
+
+  private binary(rule: Rule, operators: ReadonlySet<string>, operand: () => Expr): Expr {
     let left = operand();
     for (;;) {
       const { kind, text, at } = this.token;
       if ((kind !== 'punctuation' && kind !== 'word') || !operators.has(text)) return left;
       this.next++;
       const id = this.id(at);
-      const right = operand();
-      left = this.call(id, OPERATORS[text] ?? `_${text}_`, undefined, [left, right]);
+      this.enter(rule);
+      const right = this.within(rule, operand);
+      left = this.call(id, OPERATORS[text] ?? `_${text}_`, undefined, [left, right], 1);
     }
   }
 
@@ -165,7 +194,7 @@ class Parser {
       const odd = count % 2 === 1;
       const id = odd ? this.id(at) : 0;
       const operand = this.member();
-      return odd ? this.call(id, `${sign}_`, undefined, [operand]) : operand;
+      return odd ? this.call(id, `${sign}_`, undefined, [operand], 0) : operand;
     }
     return this.member();
   }
@@ -176,20 +205,26 @@ class Parser {
   }
 
   private member(): Expr {
-    let operand = this.primary();
+    return this.within('member', () => this.selections(this.primary()));
+  }
+
+  private selections(of: Expr): Expr {
+    let operand = of;
     for (;;) {
       const dot = this.take('.');
       if (dot) {
+        this.enter('member');
         operand = this.selection(operand, dot);
         continue;
       }
       const bracket = this.take('[');
       if (!bracket) return operand;
+      this.enter('member');
       const optional = this.take('?') !== undefined;
       const id = this.id(bracket.at);
       const index = this.expression();
       this.expect(']');
-      operand = this.call(id, optional ? '_[?_]' : '_[_]', undefined, [operand, index]);
+      operand = this.call(id, optional ? '_[?_]' : '_[_]', undefined, [operand, index], 1);
     }
   }
 
@@ -204,14 +239,16 @@ class Parser {
     this.next++;
     if (optional) {
       const field: Expr = { kind: 'literal', id: this.id(at), value: text };
-      return { kind: 'call', id: this.id(dot.at), name: '_?._', args: [operand, field] };
+      const call: Expr = { kind: 'call', id: this.id(dot.at), name: '_?._', args: [operand, field] };
+      return this.raised(call, [operand], 1);
     }
     const open = this.take('(');
     if (open) {
       const id = this.id(open.at);
-      return this.call(id, text, operand, this.args());
+      return this.call(id, text, operand, this.args(), 1);
     }
-    return { kind: 'select', id: this.id(dot.at), operand, field: text, test: false };
+    const select: Expr = { kind: 'select', id: this.id(dot.at), operand, field: text, test: false };
+    return this.raised(select, [operand], 1);
   }
 
   private noField(dot: Token, optional: boolean): never {
@@ -269,7 +306,7 @@ class Parser {
     }
     if (!open) return { kind: 'ident', id: this.id(at), name };
     const id = this.id(open.at);
-    return this.call(id, name, undefined, this.args());
+    return this.call(id, name, undefined, this.args(), 0);
   }
 
   /** The name before a `{`, where one follows; it is consumed then. */
@@ -304,7 +341,8 @@ class Parser {
       if (!this.take(',')) break;
     }
     this.expect('}');
-    return { kind: 'struct', id, name, fields };
+    const values = fields.map(({ value }) => value);
+    return this.raised({ kind: 'struct', id, name, fields }, values, 0);
   }
 
   private list(at: number): Expr {
@@ -317,7 +355,7 @@ class Parser {
       if (!this.take(',')) break;
     }
     this.expect(']', "{']', ','}");
-    return { kind: 'list', id, elements, optionals };
+    return this.raised({ kind: 'list', id, elements, optionals }, elements, 0);
   }
 
   private map(at: number): Expr {
@@ -333,7 +371,8 @@ class Parser {
       if (!this.take(',')) break;
     }
     this.expect('}', "{'}', ','}");
-    return { kind: 'map', id, entries };
+    const parts = entries.flatMap(({ key, value }) => [key, value]);
+    return this.raised({ kind: 'map', id, entries }, parts, 0);
   }
 
   private literal(): Value | undefined {
@@ -377,17 +416,18 @@ class Parser {
     return null;
   }
 
-  private call(id: number, name: string, target: Expr | undefined, args: Expr[]): Expr {
+  private call(id: number, name: string, target: Expr | undefined, args: Expr[], levels: 0 | 1): Expr {
     const expand = macroFor(name, args.length, target !== undefined);
     const plain: Expr = { kind: 'call', id, name, args, ...(target ? { target } : {}) };
-    if (!expand) return plain;
+    const parts = [target, ...args];
+    if (!expand) return this.raised(plain, parts, levels);
     const at = this.positions[id] as number;
     const maker = new Maker(
       () => this.id(at),
       (other) => this.id(this.positions[other] as number),
     );
     try {
-      return expand(maker, target as Expr, args);
+      return this.raised(expand(maker, target as Expr, args), parts, levels);
     } catch (error) {
       if (!(error instanceof MacroError)) throw error;
       return this.report(this.positions[error.id] as number, error.message);

@@ -20,6 +20,7 @@ import {
   Type,
   UINT,
 } from '../check/type.ts';
+import { step } from '../run/meter.ts';
 
 export type Value =
   | null
@@ -127,6 +128,7 @@ export abstract class List {
   }
 
   toArray(): Value[] {
+    step(this.size);
     return Array.from({ length: this.size }, (_, i) => this.at(i));
   }
 }
@@ -316,6 +318,7 @@ export function equal(a: Value, b: Value): Value {
 
 /** Equality as the left value sees it. */
 export function equalTo(a: Value, b: Value): Value {
+  step();
   switch (typeof a) {
     case 'string':
     case 'boolean':
