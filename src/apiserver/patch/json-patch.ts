@@ -21,8 +21,13 @@ interface Operation {
   value?: unknown;
 }
 
+/** The operation that is being done, for those who have to say which one did not fit. */
+export interface PatchProgress {
+  operation?: { op?: unknown; path?: string };
+}
+
 /** The patched document; shares nothing with the inputs. */
-export function applyJsonPatch(doc: unknown, operations: unknown): unknown {
+export function applyJsonPatch(doc: unknown, operations: unknown, progress: PatchProgress = {}): unknown {
   const checked = check(operations);
   if (checked.length > MAX_OPERATIONS) {
     throw tooLarge(
@@ -32,6 +37,7 @@ export function applyJsonPatch(doc: unknown, operations: unknown): unknown {
   let result = clone(doc) as Container;
   let copied = 0;
   for (const operation of checked) {
+    progress.operation = operation;
     if (operation.op === 'copy') copied += sizeAt(result, operation.from);
     if (copied > MAX_COPIED_BYTES) throw unprocessable();
     result = run(result, operation);

@@ -78,7 +78,8 @@ const BY_CODE: Record<number, string> = {
 export function refusedText(code: number, contentType: string | undefined, body: string): string {
   const status = statusMessage(body);
   if (status) return status;
-  const text = contentType === undefined || contentType.startsWith('text/') ? body.trim() : 'unknown';
+  const text =
+    contentType === undefined || contentType.startsWith('text/') ? body.slice(0, MAX_TEXT).trim() : 'unknown';
   if (code === 403 || code === 415) return text;
   if (code === 406) return text === 'unknown' || text === '' ? NOT_ACCEPTABLE : text;
   const known = BY_CODE[code];
@@ -86,6 +87,9 @@ export function refusedText(code: number, contentType: string | undefined, body:
   if (code >= 500) return `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`;
   return `the server responded with the status code ${code} but did not return more information`;
 }
+
+/** What Go's clients quote of an answer they do not understand. */
+const MAX_TEXT = 2048;
 
 const NOT_ACCEPTABLE = 'the server was unable to respond with a content type that the client supports';
 

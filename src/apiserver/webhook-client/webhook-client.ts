@@ -15,7 +15,9 @@ import { resolveService } from './service-endpoint.ts';
 
 /** An object of the largest size, once as base64 of a patch and some more; beyond that it is no answer to us. */
 const ANSWER_LIMIT = 6 * 1024 * 1024;
+/** For each address and certificate a webhook ever had. */
 const IDLE_CONNECTIONS = 8;
+const IDLE_MS = 90_000;
 
 export interface WebhookClientOptions {
   store: Pick<Store, 'get' | 'list'>;
@@ -25,8 +27,8 @@ export interface WebhookClientOptions {
 export class WebhookClient {
   readonly #options: WebhookClientOptions;
   #agent: Agent | undefined;
-  /** Certificates by the bundle they came in; a configuration is used very often. */
-  readonly #bundles = new Map<string, string | undefined>();
+  /** A configuration is used very often, and its certificates are kept as long as it is. */
+  readonly #bundles = new WeakMap<ClientConfig, string>();
 
   constructor(options: WebhookClientOptions) {
     this.#options = options;
@@ -34,7 +36,7 @@ export class WebhookClient {
 
   /** The parsed answer. Rejects with CallError. */
   async call(config: ClientConfig, body: string, timeoutMs: number): Promise<unknown> {
-    const ca = this.#certificates(config.caBundle);
+    const ca = this.#certificates(config);
     const shown = shownUrl(config, timeoutMs);
     const bytes = Buffer.from(body);
     await breathe(bytes.length);
@@ -55,13 +57,12 @@ export class WebhookClient {
     this.#agent = undefined;
   }
 
-  #certificates(bundle: string | undefined): string | undefined {
-    if (!bundle) return undefined;
-    let pem = this.#bundles.get(bundle);
+  #certificates(config: ClientConfig): string | undefined {
+    if (!config.caBundle) return undefined;
+    let pem = this.#bundles.get(config);
     if (pem === undefined) {
-      pem = readBundle(bundle);
-      if (this.#bundles.size > 200) this.#bundles.clear();
-      this.#bundles.set(bundle, pem);
+      pem = readBundle(config.caBundle);
+      if (pem !== undefined) this.#bundles.set(config, pem);
     }
     return pem;
   }
@@ -93,7 +94,7 @@ export class WebhookClient {
 
   #post(target: Target, ca: string | undefined, body: Buffer, deadline: number): Promise<unknown> {
     const { clock } = this.#options;
-    this.#agent ??= new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS });
+    this.#agent ??= new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS, timeout: IDLE_MS });
     const agent = this.#agent;
     const failed = (why: string) => new CallError(`Post ${JSON.stringify(target.shown)}: ${why}`);
     return new Promise((resolve, reject) => {

@@ -91,9 +91,14 @@ function denial({ name }: Hook, status: Record<string, unknown>): ApiError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
   const why = message || reason;
   return new ApiError(
-    typeof code === 'number' && code >= 400 ? code : 400,
+    isFailure(code) ? code : 400,
     typeof reason === 'string' ? reason : '',
     why ? `${denied}: ${why}` : `${denied} without explanation`,
-    details as ApiError['details'],
+    (typeof details === 'object' && details !== null ? details : undefined) as ApiError['details'],
   );
+}
+
+/** Others cannot be sent. */
+function isFailure(code: unknown): code is number {
+  return Number.isInteger(code) && (code as number) >= 400 && (code as number) <= 999;
 }

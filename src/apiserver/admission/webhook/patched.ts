@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../api/object.ts';
 import { definitionOfKind } from '../../kinds/component-name.ts';
 import { definition } from '../../kinds/definition.ts';
-import { applyJsonPatch } from '../../patch/json-patch.ts';
+import { applyJsonPatch, type PatchProgress } from '../../patch/json-patch.ts';
 import type { Resource } from '../../resource.ts';
 import { checkTypes } from '../../schema/check-types.ts';
 import { prune } from '../../schema/prune.ts';
@@ -66,28 +66,23 @@ export async function patched(
 }
 
 function apply(object: KubeObject, operations: Operation[]): KubeObject {
+  const progress: PatchProgress = {};
   try {
-    return applyJsonPatch(object, operations) as KubeObject;
+    return applyJsonPatch(object, operations, progress) as KubeObject;
   } catch {
-    throw internalError(new Error(failureText(object, operations)));
+    throw internalError(new Error(failureText(progress)));
   }
 }
 
-/** Which operation does not fit, found by doing them one by one. */
-function failureText(object: KubeObject, operations: Operation[]): string {
-  let at: unknown = object;
-  for (const operation of operations) {
-    try {
-      at = applyJsonPatch(at, [operation]);
-    } catch {
-      const { op = '', path = '' } = operation ?? {};
-      if (op === 'test') return `testing value ${path} failed: test failed`;
-      if (!['add', 'remove', 'replace', 'move', 'copy'].includes(op)) return `Unexpected kind: ${op || 'unknown'}`;
-      return `${op} operation does not apply: doc is missing path: ${JSON.stringify(path)}: missing value`;
-    }
-  }
-  return 'the patch does not apply';
+function failureText({ operation }: PatchProgress): string {
+  if (!operation) return 'the patch does not apply';
+  const { op, path = '' } = operation;
+  if (op === 'test') return `testing value ${path} failed: test failed`;
+  if (!OPERATIONS.includes(op)) return `Unexpected kind: ${op || 'unknown'}`;
+  return `${op} operation does not apply: doc is missing path: ${JSON.stringify(path)}: missing value`;
 }
+
+const OPERATIONS: unknown[] = ['add', 'remove', 'replace', 'move', 'copy'];
 
 /** Unknown fields go without a word: a webhook is no client that could be told. */
 function conform(resource: Resource, kind: Invocation['kind'], object: KubeObject): void {

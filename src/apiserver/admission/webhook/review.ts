@@ -104,7 +104,7 @@ export function verdictOf(answer: unknown, version: string, uid: string, mutatin
       : {}),
     ...(mutating && patch ? { patch, patchType: version === 'v1' ? patchType : 'JSONPatch' } : {}),
     warnings: Array.isArray(given.warnings) ? given.warnings.filter((text) => typeof text === 'string') : [],
-    auditAnnotations: (given.auditAnnotations as Record<string, string> | null) ?? {},
+    auditAnnotations: annotationsOf(given.auditAnnotations ?? {}),
   };
 }
 
@@ -125,6 +125,14 @@ function textOf(response: Record<string, unknown>, name: string): string | undef
   if (typeof value === 'string') return value;
   const what = `Go struct field AdmissionResponse.response.${name} of type ${name === 'patch' ? '[]uint8' : 'v1.PatchType'}`;
   throw new Error(`json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into ${what}`);
+}
+
+function annotationsOf(value: unknown): Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const what = 'Go struct field AdmissionResponse.response.auditAnnotations of type map[string]string';
+    throw new Error(`json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into ${what}`);
+  }
+  return value as Record<string, string>;
 }
 
 function quoted(value: unknown): string {
