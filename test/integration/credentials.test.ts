@@ -41,7 +41,6 @@ describe('credentials', () => {
       `${good}=`,
       unsigned({ alg: 'none' }, claims),
       unsigned({ alg: 'HS256' }, claims),
-      other.credentials.adminToken,
       other.tokens.issue(binding, other.tokens.audiences, 600),
       scene.server.root.tokens.issue(binding, scene.server.root.tokens.audiences, -120),
       scene.server.root.tokens.issue(binding, ['https://elsewhere'], 600),
