@@ -15,6 +15,17 @@ export async function breathe(size: number | undefined): Promise<void> {
 /** Milliseconds of work after which others get their turn. */
 const SLICE = 8;
 
+/** For work that waits now and then anyway: between two parts of it, others get their turn if it has been long. */
+export class Turns {
+  #started = performance.now();
+
+  async pause(): Promise<void> {
+    if (performance.now() - this.#started < SLICE) return;
+    await nextTurn();
+    this.#started = performance.now();
+  }
+}
+
 /** Does work that comes in steps, in as many turns of the event loop as it needs. */
 export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
   let started = performance.now();

@@ -90,15 +90,17 @@ export class Evaluator {
     }));
   }
 
-  evaluate(admission: Admission): Evaluation {
+  /** Each step runs one expression: that may take a while. */
+  *evaluate(admission: Admission): Generator<void, Evaluation> {
     const failed = (error: unknown): Evaluation => {
       if (!(error instanceof Error)) throw error;
       return { decisions: [this.failure(error.message)], annotations: [] };
     };
     try {
-      if (!this.matches({ ...admission, namespaceObject: undefined })) return { decisions: [], annotations: [] };
-      const decisions = this.decide(admission);
-      return { decisions, annotations: this.annotate(admission) };
+      const isMeant = yield* this.matches({ ...admission, namespaceObject: undefined });
+      if (!isMeant) return { decisions: [], annotations: [] };
+      const decisions = yield* this.decide(admission);
+      return { decisions, annotations: yield* this.annotate(admission) };
     } catch (error) {
       return failed(error);
     }
@@ -109,13 +111,14 @@ export class Evaluator {
   }
 
   /** Throws an Error where a condition failed, none was false, and failures are not ignored. */
-  private matches(admission: Admission): boolean {
+  private *matches(admission: Admission): Generator<void, boolean> {
     if (this.conditions.length === 0) return true;
     const purse = new Purse(MATCH_BUDGET);
     const variables = admissionVariables(admission);
     const problems: string[] = [];
     for (const condition of this.conditions) {
       const value = purse.run(condition, variables);
+      yield;
       if (value === false) return false;
       if (value instanceof CelError) problems.push(value.message);
     }
@@ -124,16 +127,23 @@ export class Evaluator {
     throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`);
   }
 
-  private decide(admission: Admission): Decision[] {
+  private *decide(admission: Admission): Generator<void, Decision[]> {
     const purse = new Purse(BUDGET);
     const variables = this.variables.bind(admissionVariables(admission), (cost) => purse.spend(cost));
-    const values = this.validations.map(({ expression }) => purse.run(expression, variables));
+    const values: Value[] = [];
+    for (const { expression } of this.validations) {
+      values.push(purse.run(expression, variables));
+      yield;
+    }
     const { authorizer: _, ...without } = admission;
     const forMessages = this.variables.bind(admissionVariables(without), (cost) => purse.spend(cost));
     let outOfBudget: Error | undefined;
     const messages: (Value | undefined)[] = [];
     try {
-      for (const { message } of this.validations) messages.push(message && purse.run(message, forMessages));
+      for (const { message } of this.validations) {
+        messages.push(message && purse.run(message, forMessages));
+        yield;
+      }
     } catch (error) {
       if (!(error instanceof OutOfBudget)) throw error;
       outOfBudget = error;
@@ -147,13 +157,18 @@ export class Evaluator {
     });
   }
 
-  private annotate(admission: Admission): Annotation[] {
+  private *annotate(admission: Admission): Generator<void, Annotation[]> {
     if (this.annotations.length === 0) return [];
     const purse = new Purse(BUDGET);
     const { authorizer: _, ...without } = admission;
     const variables = this.variables.bind(admissionVariables(without), (cost) => purse.spend(cost));
-    return this.annotations.map(({ key, expression }) => {
-      const value = purse.run(expression, variables);
+    const values: Value[] = [];
+    for (const { expression } of this.annotations) {
+      values.push(purse.run(expression, variables));
+      yield;
+    }
+    return this.annotations.map(({ key, expression }, i) => {
+      const value = values[i] as Value;
       if (value instanceof CelError)
         return this.spec.failurePolicy === 'Ignore' ? { key } : { key, error: value.message };
       if (value === null) return { key };

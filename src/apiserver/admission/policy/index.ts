@@ -4,6 +4,7 @@ import type { Registry } from '../../kinds/registry.ts';
 import type { Resource } from '../../resource.ts';
 import { ApiError } from '../../status.ts';
 import type { Store } from '../../store/store.ts';
+import { inTurns, Turns } from '../../turns.ts';
 import { type AdmissionAttributes, type AdmissionPlugin, refuse } from '../admission.ts';
 import { formsOf } from '../webhook/forms.ts';
 import type { Forms } from '../webhook/match.ts';
@@ -42,7 +43,11 @@ export function validatingPolicies(options: PolicyOptions): { plugin: AdmissionP
     async validate(attributes) {
       const forms = formsOf(attributes);
       const denials: Denial[] = [];
-      for (const policy of policies.bound) await judge(policy, attributes, options, forms, denials);
+      const turns = new Turns();
+      for (const policy of policies.bound) {
+        await judge(policy, attributes, options, forms, denials);
+        await turns.pause();
+      }
       if (denials[0]) throw denial(attributes, denials[0]);
     },
   };
@@ -95,7 +100,7 @@ async function evaluate(
 ): Promise<Evaluation> {
   const { identity } = attributes;
   const kind = attributes.kind ?? { group: resource.group, version: resource.version, kind: resource.kind };
-  return policy.evaluator.evaluate({
+  const steps = policy.evaluator.evaluate({
     object: await forms.object(resource),
     oldObject: await forms.old(resource),
     request: requestOf(attributes, { resource, kind } as Parameters<typeof requestOf>[1]),
@@ -104,6 +109,7 @@ async function evaluate(
     authorizer,
     identity,
   });
+  return inTurns(steps);
 }
 
 /** What policies may know of the namespace: not who owns which of its fields. */

@@ -7,7 +7,7 @@ import { decodeManagers } from '../../apply/managers.ts';
 import { convertTo } from '../../handlers/conversion.ts';
 import { clone, equal } from '../../json.ts';
 import { internalError } from '../../status.ts';
-import { breathe } from '../../turns.ts';
+import { breathe, Turns } from '../../turns.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { annotate, type CallContext, CallFailure, callHook, outOfTime } from './call-hook.ts';
 import type { WebhookConfigurations } from './configurations.ts';
@@ -42,7 +42,9 @@ export function mutatingWebhooks(context: WebhookContext): AdmissionPlugin {
       const isSecond = attributes.round === 1;
       if (isSecond && !equal(known.output, attributes.object)) requireAgain(known);
       const before = attributes.object?.metadata?.managedFields;
+      const turns = new Turns();
       for (const [index, hook] of context.configurations.mutating.entries()) {
+        await turns.pause();
         await visit(context, hook, attributes, known, `round_${isSecond ? 1 : 0}_index_${index}`);
       }
       keepManagedFields(attributes, before);

@@ -1,5 +1,6 @@
 /** ValidatingAdmissionWebhook: all at once, since none changes anything; the first that refuses is the answer. */
 import { internalError } from '../../status.ts';
+import { Turns } from '../../turns.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { annotate, CallFailure, callHook } from './call-hook.ts';
 import { isExempt } from './exempt.ts';
@@ -15,7 +16,9 @@ export function validatingWebhooks(context: WebhookContext): AdmissionPlugin {
     async validate(attributes) {
       const forms = formsOf(attributes);
       const invocations: Invocation[] = [];
+      const turns = new Turns();
       for (const hook of context.configurations.validating) {
+        await turns.pause();
         const invocation = await invocationOf(hook, attributes, context, forms);
         if (invocation) invocations.push(invocation);
       }
