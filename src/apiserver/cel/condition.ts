@@ -10,16 +10,17 @@ import { CelError } from './values/value.ts';
 export type ConditionVariables = Admission;
 
 export interface Condition {
-  /** Throws an Error worded for the writer of the expression when it fails or costs too much. */
-  evaluate(variables: ConditionVariables): boolean;
+  /** Throws an Error worded for the writer of the expression when it fails or costs too much; `spend` is told the cost. */
+  evaluate(variables: ConditionVariables, spend?: (cost: number) => void): boolean;
 }
 
 /** Throws an Error with the compiler's words when the expression is not one, or is not a yes-or-no one. */
 export function compileCondition(expression: string): Condition {
   const program = compileAdmission(expression, admissionEnvironment({ authorizer: true }), [BOOL]);
   return {
-    evaluate(variables) {
-      const { value } = program.run(admissionVariables(variables));
+    evaluate(variables, spend) {
+      const { value, cost } = program.run(admissionVariables(variables));
+      spend?.(cost);
       if (value instanceof CelError) throw new Error(value.message);
       return value === true;
     },

@@ -6,6 +6,15 @@ interface Source {
   expression: string;
 }
 
+/** What the conditions of one webhook may cost together, in upstream's units. */
+const BUDGET = 2_500_000;
+
+class OutOfBudget extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run');
+  }
+}
+
 export class MatchConditions {
   readonly #sources: readonly Source[];
   readonly #ignoresFailure: boolean;
@@ -21,11 +30,20 @@ export class MatchConditions {
   hold(variables: ConditionVariables): boolean {
     this.#compiled ??= this.#sources.map(({ expression }) => tryCompile(expression));
     const failures: string[] = [];
+    let left = BUDGET;
+    const spend = (cost: number) => {
+      left -= cost;
+      if (left < 0) throw new OutOfBudget();
+    };
     for (const [index, condition] of this.#compiled.entries()) {
       try {
         if (condition instanceof Error) throw condition;
-        if (!condition.evaluate(variables)) return false;
+        if (!condition.evaluate(variables, spend)) return false;
       } catch (error) {
+        if (error instanceof OutOfBudget) {
+          if (this.#ignoresFailure) return false;
+          throw error;
+        }
         failures.push(this.#worded(index, error as Error));
       }
     }
