@@ -38,6 +38,8 @@ export interface ClusterOptions {
   synchronous?: StoreOptions['synchronous'];
   /** Without it certificate requests are kept but never signed. */
   certificates?: ClientCertificates;
+  /** Webhooks may not call the machine the server runs on. */
+  guardsHost?: boolean;
   /** Admission besides the server's own, and before it. */
   admission?: readonly AdmissionPlugin[];
   /** Started after the server's own loops. */
@@ -83,7 +85,7 @@ export class Cluster implements ClusterContext {
     this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous });
     this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
     this.authorizer = new RbacAuthorizer(this.store);
-    const client = new WebhookClient({ store: this.store, clock });
+    const client = new WebhookClient({ store: this.store, clock, guardsHost: options.guardsHost });
     const hooks = webhooks({ ...this, client });
     const policies = validatingPolicies(this);
     this.admission = [

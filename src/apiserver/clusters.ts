@@ -32,6 +32,8 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
   sleepAfterMs?: number;
   /** What runs in every cluster but the root, besides the server's own loops. */
   loops?: readonly Loop[];
+  /** Webhooks of all clusters but the root may not call the machine the server runs on. */
+  guardsHost?: boolean;
   /** Admission of the root cluster besides the server's own. */
   admission?: ClusterOptions['admission'];
   /** Asked before a cluster is woken; throws when it shall stay asleep. */
@@ -202,7 +204,10 @@ export class Clusters {
     if (awake) return awake;
     const { clock, random, serverCa, sealer, synchronous, certificates } = this.#options;
     const file = this.#file(name);
-    const own = name === ROOT ? { admission: this.#options.admission } : { loops: this.#options.loops };
+    const own =
+      name === ROOT
+        ? { admission: this.#options.admission }
+        : { loops: this.#options.loops, guardsHost: this.#options.guardsHost };
     const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates, ...own });
     this.#awake.set(name, cluster);
     const hash = hashToken(cluster.credentials.adminToken);

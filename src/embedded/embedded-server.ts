@@ -85,6 +85,8 @@ export class EmbeddedServer {
       endpoint: () => ({ address, port }),
       cloneFile: options.cloneFile,
       loops: [simulation],
+      // Who can come from elsewhere may have a tenant here without being trusted with this machine.
+      guardsHost: !/^(127\.|::1$|localhost$)/.test(config.host),
       admission: [clusterApiAdmission, workspaceAdmission],
       gate: (name) => {
         if (records.get(name)?.isSuspended) throw suspended(name);

@@ -11,6 +11,7 @@ import { breathe } from '../turns.ts';
 import { isCaBundle, pemOf } from './ca-bundle.ts';
 import { CallError, goError, refusedText, SetupError } from './call-error.ts';
 import { type ClientConfig, serviceHost, shownUrl, type Target } from './client-config.ts';
+import { guardedLookup, isOfHost, refusedAddress } from './host-guard.ts';
 import { resolveService } from './service-endpoint.ts';
 
 /** An object of the largest size, once as base64 of a patch and some more; beyond that it is no answer to us. */
@@ -22,6 +23,8 @@ const IDLE_MS = 90_000;
 export interface WebhookClientOptions {
   store: Pick<Store, 'get' | 'list'>;
   clock: Clock;
+  /** Nothing on the server's own machine is called. */
+  guardsHost?: boolean;
 }
 
 export class WebhookClient {
@@ -93,13 +96,15 @@ export class WebhookClient {
   }
 
   #post(target: Target, ca: string | undefined, body: Buffer, deadline: number): Promise<unknown> {
-    const { clock } = this.#options;
+    const { clock, guardsHost = false } = this.#options;
     this.#agent ??= new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS, timeout: IDLE_MS });
     const agent = this.#agent;
     const failed = (why: string) => new CallError(`Post ${JSON.stringify(target.shown)}: ${why}`);
+    if (guardsHost && isOfHost(target.host)) return Promise.reject(failed(refusedAddress(dialled(target)).message));
     return new Promise((resolve, reject) => {
       const sent = request({
         agent,
+        ...(guardsHost ? { lookup: guardedLookup } : {}),
         method: 'POST',
         host: target.host,
         port: target.port,
