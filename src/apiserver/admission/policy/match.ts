@@ -1,11 +1,9 @@
 /** Which requests a policy or a binding is about, and in which version of the kind it wants to see them. */
-import { type LabelSelector, matchesLabels, selectorFromObject } from '../../../api/label-selector.ts';
-import type { KubeObject } from '../../../api/object.ts';
+import { type LabelSelector, selectorFromObject } from '../../../api/label-selector.ts';
 import type { Registry } from '../../kinds/registry.ts';
 import type { Resource } from '../../resource.ts';
-import { notFound } from '../../status.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { namespaceOf } from '../webhook/review.ts';
+import { inNamespaces, selectsObject } from '../selectors.ts';
 import { covers } from '../webhook/rules.ts';
 import type { MatchResources } from './policy.ts';
 
@@ -56,28 +54,4 @@ function byRules(
   if (matches(resource)) return resource;
   if (matchPolicy === 'Exact') return undefined;
   return registry.sharing(resource.storage).find((other) => other !== resource && matches(other));
-}
-
-function inNamespaces(selector: LabelSelector, attributes: AdmissionAttributes): boolean {
-  if (selector.length === 0) return true;
-  const name = namespaceOf(attributes);
-  // What lives in no namespace is never exempt.
-  if (name === '' && attributes.resource.storage !== '/namespaces') return true;
-  return matchesLabels(selector, namespaceLabels(attributes, name));
-}
-
-function namespaceLabels(attributes: AdmissionAttributes, name: string): Record<string, string> | undefined {
-  const { resource, subresource, object, store } = attributes;
-  // A namespace being written is judged by what it will be.
-  if (resource.storage === '/namespaces' && subresource === '' && object) return object.metadata.labels;
-  const found = store.get({ resource: '/namespaces', namespace: '', name });
-  if (!found) throw notFound({ group: '', resource: 'namespaces', name });
-  return found.object().metadata.labels;
-}
-
-/** Either the new object or the old one: taking the label away is a change to be seen, too. */
-function selectsObject(selector: LabelSelector, { object, old }: AdmissionAttributes): boolean {
-  if (selector.length === 0) return true;
-  const selects = (one: KubeObject | undefined) => one !== undefined && matchesLabels(selector, one.metadata?.labels);
-  return selects(object) || selects(old);
 }

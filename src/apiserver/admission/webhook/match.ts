@@ -1,13 +1,13 @@
 /** Which webhooks a request concerns, and in which version of the kind each wants to see it. */
-import { matchesLabels } from '../../../api/label-selector.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import type { Authorizer } from '../../auth/identity.ts';
 import type { Registry } from '../../kinds/registry.ts';
 import type { Resource } from '../../resource.ts';
-import { forbidden, notFound } from '../../status.ts';
+import { forbidden } from '../../status.ts';
 import type { AdmissionAttributes } from '../admission.ts';
+import { inNamespaces, selectsObject } from '../selectors.ts';
 import type { Hook } from './hook.ts';
-import { kindOf, namespaceOf, requestOf } from './review.ts';
+import { kindOf, requestOf } from './review.ts';
 import { covers, type RuleSubject } from './rules.ts';
 
 /** A webhook to be called, and the form of the resource its rule names. */
@@ -40,11 +40,11 @@ export async function invocationOf(
   // A namespace that is not there fails the request only if a rule covers it.
   let missing: Error | undefined;
   try {
-    if (!inNamespaces(hook, attributes)) return undefined;
+    if (!inNamespaces(hook.namespaceSelector, attributes)) return undefined;
   } catch (error) {
     missing = error as Error;
   }
-  if (!selectsObject(hook, attributes)) return undefined;
+  if (!selectsObject(hook.objectSelector, attributes)) return undefined;
   const invocation = coveredBy(hook, attributes, registry);
   if (!invocation) return undefined;
   if (missing) throw missing;
@@ -62,31 +62,6 @@ export async function invocationOf(
     const { group, plural } = attributes.resource;
     throw forbidden({ group, resource: plural, name: attributes.name }, (error as Error).message);
   }
-}
-
-function inNamespaces({ namespaceSelector }: Hook, attributes: AdmissionAttributes): boolean {
-  if (namespaceSelector.length === 0) return true;
-  const name = namespaceOf(attributes);
-  // What lives in no namespace is never exempt.
-  if (name === '' && attributes.resource.storage !== '/namespaces') return true;
-  return matchesLabels(namespaceSelector, namespaceLabels(attributes, name));
-}
-
-function namespaceLabels(attributes: AdmissionAttributes, name: string): Record<string, string> | undefined {
-  const { resource, subresource, object, store } = attributes;
-  // A namespace being written is judged by what it will be.
-  if (resource.storage === '/namespaces' && subresource === '' && object) return object.metadata.labels;
-  const found = store.get({ resource: '/namespaces', namespace: '', name });
-  if (!found) throw notFound({ group: '', resource: 'namespaces', name });
-  return found.object().metadata.labels;
-}
-
-/** Either the new object or the old one: taking the label away is a change to be seen, too. */
-function selectsObject({ objectSelector }: Hook, { object, old }: AdmissionAttributes): boolean {
-  if (objectSelector.length === 0) return true;
-  const selects = (one: KubeObject | undefined) =>
-    one !== undefined && matchesLabels(objectSelector, one.metadata?.labels);
-  return selects(object) || selects(old);
 }
 
 function coveredBy(hook: Hook, attributes: AdmissionAttributes, registry: Registry): Invocation | undefined {
