@@ -48,8 +48,9 @@ export function serverNameOf(cluster: string): string | undefined {
 
 /** The cluster that a TLS server name means; the root for any other name. */
 export function clusterNamed(serverName: string | false | null | undefined): string {
-  if (!serverName || !serverName.endsWith(SERVER_NAME_SUFFIX)) return '';
-  return serverName.slice(0, -SERVER_NAME_SUFFIX.length).replaceAll('_', '.');
+  const name = serverName || '';
+  if (!name.endsWith(SERVER_NAME_SUFFIX)) return '';
+  return name.slice(0, -SERVER_NAME_SUFFIX.length).replaceAll('_', '.');
 }
 
 export function parseRoute(method: string, path: string, query: URLSearchParams): Route {

@@ -52,7 +52,9 @@ export async function ensureNew(
 ): Promise<KubeObject | undefined> {
   const known = findNew(deployment, sets);
   const others = sets.filter((set) => set !== known);
-  const revision = others.map(revisionOf).reduce((highest, one) => (one > highest ? one : highest), 0n) + 1n;
+  let highest = 0n;
+  for (const one of others.map(revisionOf)) if (one > highest) highest = one;
+  const revision = highest + 1n;
   if (known) {
     const minReadySeconds = deployment.spec.minReadySeconds ?? 0;
     return world.update(REPLICA_SETS, known, (draft) => {
