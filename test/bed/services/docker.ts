@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { folderOf } from '../cache.ts';
 import { bedEnvironment, program } from '../environment.ts';
 import { dockerFolder } from '../paths.ts';
@@ -11,6 +12,7 @@ import { killCgroup, removeFirewallChains, removeInterfaces, unmountBelow } from
 import { killInstance, processesOf } from './mark.ts';
 import type { ServiceKind, ServiceState } from './service.ts';
 
+const thaw = fileURLToPath(new URL('thaw.sh', import.meta.url));
 const bridge = 'rookery0';
 /** Two beds on one machine must not end each other's containers. */
 const cgroup = process.env.ROOKERY_BED_HOME ? `rookery-bed-${digestOf(dockerFolder)}` : 'rookery-bed';
@@ -88,6 +90,8 @@ export const docker: ServiceKind = {
       ],
       'dockerd.log',
     );
+    const freezer = '/sys/fs/cgroup/freezer';
+    if (existsSync(freezer)) spawn(thaw, [join(freezer, cgroup)], 'thaw.log');
     await waitFor('dockerd', 180_000, () => answers(socket), 200);
     const own = { DOCKER_HOST: `unix://${socket}`, DOCKER_SOCK: socket };
     say('removing what an earlier run left in the engine');
