@@ -77,9 +77,11 @@ export class FakeEngine {
   /** As the death of the machine would: the tools under way end at once. */
   killTools(): void {
     for (const file of this.#homes().flatMap((id) => ['run', 'work'].map((run) => join(this.home, id, run, 'pid')))) {
-      if (!existsSync(file)) continue;
+      const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+      // A file that is not written yet says 0, which to `kill` is whoever runs the tests.
+      if (pid === 0) continue;
       try {
-        process.kill(-Number(readFileSync(file, 'utf8')), 'SIGKILL');
+        process.kill(-pid, 'SIGKILL');
       } catch {
         // ended already
       }
