@@ -11,8 +11,10 @@ import { fieldsIn, type Registry, type SchemaType, schemaType, sizesIn } from '.
 import { schemaValue } from '../../src/apiserver/cel/schema-value.ts';
 import { CompileError } from '../../src/apiserver/cel/syntax/issue.ts';
 import { CelError } from '../../src/apiserver/cel/values/value.ts';
-import { Dice, randomExpression, randomObject, SCHEMA } from './expressions.ts';
+import { Dice } from './dice.ts';
+import { randomExpression } from './expressions.ts';
 import { buildOracle, Oracle } from './oracle.ts';
+import { randomObject, SCHEMA } from './random-object.ts';
 import { render } from './render.ts';
 
 const COUNT = Number(process.env.ORACLE_CEL ?? 10_000);
