@@ -39,25 +39,36 @@ export async function up(options: UpOptions): Promise<void> {
   // Heard from the beginning: a stop during the start is a clean one too.
   const stopped = stopSignal();
   const facts = { startedAt: new Date().toISOString(), version: rookeryVersion() };
-  const running = await Promise.race([stopped, claimed(home, facts)]);
+  const running = await claimed(home, facts, stopped);
   if (running === STOPPED) return;
   if (running) return say(options, alreadyUp(home, running), { running: true, ...running });
   try {
-    await serve(options, config, home, facts, stopped);
+    if (!(await isAsked(stopped))) await serve(options, config, home, facts, stopped);
   } finally {
     await removeState(home);
   }
 }
 
-/** Undefined once the home is ours; a control plane that serves it already otherwise. Waits for one that starts, or that a command hosts. */
-async function claimed(home: Home, facts: Pick<State, 'startedAt' | 'version'>): Promise<State | undefined> {
+/**
+ * Undefined once the home is ours; a control plane that serves it already otherwise. Waits for one that starts, or that a command hosts.
+ * A claim under way is never left behind: a stop in its middle ends in a home that is ours, and given back.
+ */
+async function claimed(
+  home: Home,
+  facts: Pick<State, 'startedAt' | 'version'>,
+  stopped: Promise<typeof STOPPED>,
+): Promise<State | undefined | typeof STOPPED> {
   const tell = tellOnce();
   for (;;) {
     const holder = await claimHome(home, facts);
     if (!holder || isServing(holder)) return holder;
     tell(holder);
-    await delay(50);
+    if ((await Promise.race([stopped, delay(50)])) === STOPPED) return STOPPED;
   }
+}
+
+async function isAsked(stopped: Promise<typeof STOPPED>): Promise<boolean> {
+  return (await Promise.race([stopped, undefined])) === STOPPED;
 }
 
 async function serve(

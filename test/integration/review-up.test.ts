@@ -1,6 +1,6 @@
 /** Starting where it does not work, stopping before it does, twice at once: a sentence, and nothing left behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -47,6 +47,18 @@ it('stopped at any moment of its start, it does not come up any more and leaves 
     if (out.includes('is up')) expect(out.indexOf('stopping')).toBeGreaterThan(out.indexOf('is up'));
     expect(existsSync(join(home, 'state.json'))).toBe(false);
     rmSync(join(home, 'data'), { recursive: true, force: true });
+  }
+});
+
+it('stopped in the middle of taking its home, it gives it back', async () => {
+  for (let round = 0; round < 4; round++) {
+    const { child, ended } = start('up', '--port', '0');
+    const watcher = watch(home, () => {
+      watcher.close();
+      child.kill('SIGTERM');
+    });
+    await ended;
+    expect(existsSync(join(home, 'state.json'))).toBe(false);
   }
 });
 
