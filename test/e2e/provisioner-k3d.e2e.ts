@@ -1,4 +1,4 @@
-// Rookery's k3d provisioner on real k3d and Docker: the suite every provisioner passes, the product as people run it, and Rookery killed again and again.
+// Rookery's k3d provisioner on real k3d and Docker: the suite every provisioner passes, and the product as people run it.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +10,6 @@ import { tryRun, waitFor } from '../bed/process.ts';
 import { k3sVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
 import { podRuns } from './support/checks.ts';
-import { crashLoop } from './support/crash-loop.ts';
 import { type K3dEngine, k3dEngine, quiet } from './support/k3d-provisioner.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { Rookery } from './support/rookery.ts';
@@ -186,25 +185,4 @@ describe('K3dCluster', () => {
       stdout: expect.stringContaining('k3d: works here'),
     });
   });
-});
-
-crashLoop('k3d', async () => {
-  const prefix = `x${own}-`;
-  const docker = await k3dEngine(prefix);
-  return {
-    prefix,
-    env: docker.env,
-    object: (name) => ({
-      apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
-      kind: 'K3dCluster',
-      metadata: { name, namespace: 'default' },
-      spec: { clusterName: name, kubernetesVersion: k3sVersion, k3sArgs: quiet },
-    }),
-    hasBegun: async (name) => (await docker.leftOf(name)).length > 0,
-    leftovers: () => docker.leftOf(prefix),
-    close: async () => {
-      await docker.clear(`k3d-${prefix}`);
-      await docker.release();
-    },
-  };
 });

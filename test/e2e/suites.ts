@@ -67,8 +67,14 @@ export const suites: readonly Suite[] = [
   { name: 'k3d', about: 'k3d: server and agent, stop and start', parts: ['k3d-cli', 'k3s-image', 'kubernetes'] },
   {
     name: 'provisioner-k3d',
-    about: 'Rookery and k3d: the suite of all provisioners, K3dCluster, kill -9 again and again, nothing left',
+    about: 'Rookery and k3d: the suite of all provisioners, K3dCluster, kill -9, nothing left',
     parts: ['k3d-cli', 'k3s-image', 'k3d-proxy-image', 'kubernetes'],
+  },
+  {
+    name: 'crash-k3d',
+    about: 'Rookery killed 20 times while it makes and 20 while it deletes k3d clusters',
+    parts: ['k3d-cli', 'k3s-image', 'kubernetes'],
+    full: true,
   },
   {
     name: 'k3d-ha',
