@@ -17,9 +17,12 @@ it('a wish names the machine as people write it', () => {
   });
   expect(target('root@[2001:db8::7]:22')).toEqual({ user: 'root', address: '2001:db8::7', port: 22, keySecretRef });
   expect(target('2001:db8::7')).toEqual({ address: '2001:db8::7', keySecretRef });
-  expect(k3sWay.spec({ kubernetesVersion: '1.35' }, key)).toEqual({ host: { local: true }, kubernetesVersion: '1.35' });
   expect(() => target('a b@')).toThrow('names no machine');
   expect(() => k3sWay.spec({ nodes: 3 }, key)).toThrow('more than one node');
+});
+
+it('a wish for another version leaves the machine as it is', () => {
+  expect(k3sWay.spec({ kubernetesVersion: '1.35' }, key)).toEqual({ kubernetesVersion: '1.35' });
 });
 
 it('one machine is one name, whoever logs in there', () => {
