@@ -1,7 +1,7 @@
 /** Defaults must themselves be pruned and valid, else a server would store what it refuses from users. */
 
+import { clone } from '../json.ts';
 import { entries } from '../schema/children.ts';
-import { copy } from '../schema/defaults.ts';
 import { deepEqual } from '../schema/equal.ts';
 import { goJson } from '../schema/go-json.ts';
 import { prune, pruneResource } from '../schema/prune.ts';
@@ -43,7 +43,7 @@ function checkDefault(
   errors: FieldError[],
 ): void {
   if (!meta) {
-    const pruned = copy(s.default);
+    const pruned = clone(s.default);
     if (s['x-kubernetes-embedded-resource'] && typeof pruned === 'object') pruneResource(pruned as object, s);
     else prune(pruned, s);
     if (!deepEqual(pruned, s.default)) {

@@ -2,6 +2,7 @@
  * Filling in a schema's defaults, in place. A null where null is not allowed counts as absent: it is replaced by the
  * default, or dropped where there is none. Follows apiextensions-apiserver/pkg/apiserver/schema/defaulting.
  */
+import { assign, clone } from '../json.ts';
 import { fieldSchema } from './prune.ts';
 import type { Schema } from './schema.ts';
 
@@ -41,7 +42,7 @@ function fill(value: unknown, schema: Schema): void {
     const items = schema.items;
     if (items === undefined) return;
     for (let i = 0; i < value.length; i++) {
-      if (value[i] === null && items.nullable !== true && !isAbsent(items.default)) value[i] = copy(items.default);
+      if (value[i] === null && items.nullable !== true && !isAbsent(items.default)) value[i] = clone(items.default);
       fill(value[i], items);
     }
     return;
@@ -52,9 +53,10 @@ function fill(value: unknown, schema: Schema): void {
     for (const key in properties) {
       const property = properties[key] as Schema;
       if (isAbsent(property.default)) continue;
-      const current = object[key];
+      // Only what is its own: `constructor` is a fine name for a field.
+      const current = Object.hasOwn(object, key) ? object[key] : undefined;
       if (current === undefined || (current === null && property.nullable !== true)) {
-        object[key] = copy(property.default);
+        assign(object, key, clone(property.default));
       }
     }
   }
@@ -62,16 +64,8 @@ function fill(value: unknown, schema: Schema): void {
     const field = fieldSchema(schema, key);
     if (field === undefined) continue;
     const child = object[key];
-    if (child === null && field.nullable !== true && !isAbsent(field.default)) object[key] = copy(field.default);
+    if (child === null && field.nullable !== true && !isAbsent(field.default))
+      assign(object, key, clone(field.default));
     if (typeof object[key] === 'object') fill(object[key], field);
   }
-}
-
-/** A deep copy of JSON; several times faster than structuredClone on small values. */
-export function copy<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copy) as T;
-  const out: Json = {};
-  for (const key in value) out[key] = copy((value as Json)[key]);
-  return out as T;
 }

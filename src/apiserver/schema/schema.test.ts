@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { clone } from '../json.ts';
 import { checkTypes } from './check-types.ts';
-import { applyDefaults, copy } from './defaults.ts';
+import { applyDefaults } from './defaults.ts';
 import { validateListTypes } from './list-type.ts';
 import { compilePattern, matchesPattern } from './pattern.ts';
 import { prune, pruneResource } from './prune.ts';
@@ -221,6 +222,22 @@ describe('checkTypes', () => {
 
 // ---- properties ------------------------------------------------------------------------------------------------
 
+describe('names that every object of JavaScript has', () => {
+  const schema = JSON.parse(`{
+    "type": "object",
+    "properties": {
+      "constructor": { "type": "string", "default": "d" },
+      "held": { "type": "object", "default": { "__proto__": { "x": 1 } } }
+    }
+  }`) as Schema;
+  it('are fields like others', () => {
+    const value = JSON.parse('{"held":null,"toString":1}');
+    expect(prune(value, schema)).toEqual(['toString']);
+    applyDefaults(value, schema);
+    expect(JSON.stringify(value)).toBe('{"held":{"__proto__":{"x":1}},"constructor":"d"}');
+  });
+});
+
 const { schema: anySchema } = fc.letrec<{ schema: Schema }>((tie) => ({
   schema: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -243,7 +260,7 @@ const { schema: anySchema } = fc.letrec<{ schema: Schema }>((tie) => ({
       ),
   ),
 }));
-const anyValue = fc.jsonValue({ maxDepth: 4 }).map((v) => copy(v));
+const anyValue = fc.jsonValue({ maxDepth: 4 }).map((v) => clone(v));
 
 describe('properties', () => {
   it('pruning and defaulting are idempotent, and defaulting adds nothing to prune', () => {
@@ -252,7 +269,7 @@ describe('properties', () => {
         prune(value, schema);
         expect(prune(value, schema)).toEqual([]);
         applyDefaults(value, schema);
-        const once = copy(value);
+        const once = clone(value);
         applyDefaults(value, schema);
         expect(value).toEqual(once);
         expect(prune(value, schema)).toEqual([]);
