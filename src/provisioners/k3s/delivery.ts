@@ -17,6 +17,9 @@ interface Cargo {
   what: string;
 }
 
+/** Before the name of an archive that was copied from here. */
+const BROUGHT = /^[0-9a-f]{12}-/;
+
 type Request = ClusterRequest<K3sSpec>;
 
 export class Delivery {
@@ -90,18 +93,15 @@ export class Delivery {
         cargo.push({ transfer, what: `k3s ${resolved.version}` });
       } else path = (await this.#onHost(machine, spec.binary, wanted, signal)).path;
     }
-    for (const file of spec.airgapImages ?? []) {
-      const archive = basename(file);
-      if (state.brought.includes(archive)) continue;
-      const transfer = await this.#archive(file, `${spec.dataDir}/agent/images/${archive}`);
-      if (transfer) cargo.push({ transfer, what: `the images ${archive}` });
-      else await machine.copyImages(file, archive, signal);
-    }
+    const images = await this.#images(spec, state, isProgramWanted);
+    cargo.push(...images.cargo);
     if (cargo.length > 0) {
       this.#cargo.set(id, cargo);
       return this.underWay(id, machine.host);
     }
+    for (const file of images.onHost) await machine.copyImages(file, basename(file), signal);
     if (isProgramWanted) {
+      await machine.dropImages(images.stale, signal);
       await machine.place(wanted, path, signal);
       state.binary = wanted;
     }
@@ -121,13 +121,43 @@ export class Delivery {
     throw new RookeryError('k3s.binary-missing', message, { class: 'retryable', hint });
   }
 
+  /**
+   * What k3s shall import. Releases call their archives the same, so each carries the beginning of its SHA-256 on the machine; another one
+   * of the same name comes with another program, and the one before goes.
+   */
+  async #images(
+    spec: K3sSpec,
+    { brought }: MachineState,
+    isProgramWanted: boolean,
+  ): Promise<{ cargo: Cargo[]; onHost: string[]; stale: string[] }> {
+    const cargo: Cargo[] = [];
+    const onHost: string[] = [];
+    const kept = new Set<string>();
+    for (const file of spec.airgapImages ?? []) {
+      const archive = basename(file);
+      const there = brought.filter((name) => name === archive || name.replace(BROUGHT, '') === archive);
+      if (there.length > 0 && !isProgramWanted) continue;
+      const transfer = await this.#archive(file, `${spec.dataDir}/agent/images`);
+      if (transfer) {
+        const name = basename(transfer.path);
+        kept.add(name);
+        if (!brought.includes(name)) cargo.push({ transfer, what: `the images ${archive}` });
+        continue;
+      }
+      for (const name of there) kept.add(name);
+      if (there.every((name) => name === archive)) onHost.push(file);
+    }
+    return { cargo, onHost, stale: brought.filter((name) => BROUGHT.test(name) && !kept.has(name)) };
+  }
+
   /** Undefined for a file that is not on this machine. */
-  async #archive(file: string, path: string): Promise<Transfer | undefined> {
+  async #archive(file: string, folder: string): Promise<Transfer | undefined> {
     const here = await stat(file).catch(() => undefined);
     if (!here) return undefined;
     const key = `${file} ${here.size} ${here.mtimeMs} ${here.ino}`;
     const sha256 = this.#sums.get(key) ?? (await sha256Of(file));
     this.#sums.set(key, sha256);
+    const path = `${folder}/${sha256.slice(0, 12)}-${basename(file)}`;
     return { file, path, sha256, size: here.size, mode: 0o600 };
   }
 }

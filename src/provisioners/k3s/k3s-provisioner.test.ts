@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 // What the suite of all provisioners does not ask, on a machine that is a folder (`testing/sandbox-host.ts`).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { Sandbox } from './testing/sandbox-host.ts';
 
 const LONG = { timeout: 300_000 };
 const HOME = 'var/lib/rookery/k3s';
+const IMAGES = 'var/lib/rancher/k3s/agent/images';
 let machine: Sandbox;
 beforeEach(() => {
   machine = new Sandbox();
@@ -133,6 +134,37 @@ describe('a cluster', () => {
     expect(machine.read('rules')).toContain('--dport 22');
     expect(machine.leftovers()).toEqual([]);
   });
+
+  it.each(['here', 'on the machine'])(
+    'is upgraded with its new images, when the archive %s is called as the old one',
+    LONG,
+    async (where) => {
+      const archive = 'srv/k3s-airgap-images-amd64.tar.zst';
+      const path = where === 'here' ? join(machine.root, archive) : `/etc/${archive}`;
+      const release = (images: string): void => machine.write(where === 'here' ? archive : `etc/${archive}`, images);
+      const brought = (): (string | undefined)[] =>
+        readdirSync(join(machine.root, IMAGES)).map((name) => machine.read(`${IMAGES}/${name}`));
+      release('images of 1.35');
+      const wanted = { ...(await request({ airgapImages: [path] })), initialized: true };
+      await ready(wanted);
+      expect(brought()).toEqual(['images of 1.35']);
+
+      release('images of 1.36');
+      expect(await machine.provisioner().ensure(wanted)).toMatchObject({ phase: 'ready' });
+      expect(brought()).toEqual(['images of 1.35']);
+
+      machine.addVersion('v1.36.0+k3s1');
+      const ref = { ...wanted, spec: { ...wanted.spec, kubernetesVersion: '1.36' } };
+      const newer = { ...ref, resolved: await machine.provisioner().resolve(ref) };
+      const provisioner = machine.provisioner();
+      await until(
+        () => provisioner.upgrade(newer),
+        ({ phase, cluster }) => phase === 'ready' && cluster?.version === 'v1.36.0+k3s1',
+      );
+      expect(brought()).toEqual(['images of 1.36']);
+      await gone(newer);
+    },
+  );
 
   it('says what keeps k3s from staying up', LONG, async () => {
     machine.write('broken', '');

@@ -48,9 +48,9 @@ export class K3sMachine {
     await this.#run('place', [sha256, path ?? ''], { timeoutMs: PLACE_MS, signal });
   }
 
-  /** An archive of images that is on the machine already. */
+  /** An archive of images that is on the machine already. One that has gone since it was copied is not missed. */
   async copyImages(path: string, name: string, signal?: AbortSignal): Promise<void> {
-    const copy = `set -e; [ -f "$1" ] || exit 4; cp "$1" "$2.part"; mv "$2.part" "$2"`;
+    const copy = `set -e; [ -f "$1" ] || { [ -f "$2" ] && exit; exit 4; }; cp "$1" "$2.part"; mv "$2.part" "$2"`;
     const args = [path, `${this.#owner.dataDir}/agent/images/${name}`];
     const result = await this.host.run(copy, { args, timeoutMs: PLACE_MS, signal });
     if (result.code === 4) {
@@ -60,6 +60,14 @@ export class K3sMachine {
       });
     }
     await this.#check(result);
+  }
+
+  /** Archives of images that another release has taken the place of. */
+  async dropImages(names: readonly string[], signal?: AbortSignal): Promise<void> {
+    if (names.length === 0) return;
+    const drop = 'cd "$1" || exit; shift; rm -f -- "$@"';
+    const args = [`${this.#owner.dataDir}/agent/images`, ...names];
+    await this.#check(await this.host.run(drop, { args, signal }));
   }
 
   async write(files: readonly HostFile[], signal?: AbortSignal): Promise<void> {
