@@ -11,6 +11,7 @@ import { k3sVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
 import { podRuns } from './support/checks.ts';
 import { type K3dEngine, k3dEngine, quiet } from './support/k3d-provisioner.ts';
+import { killPoints } from './support/kill-points.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { Rookery } from './support/rookery.ts';
 import { pod } from './support/workload.ts';
@@ -79,7 +80,7 @@ provisionerConformance('k3d on the bed', async () => {
     }),
     patienceMs: 240_000,
     callMs: 30_000,
-    killPoints: [1000, 5000],
+    killPoints: killPoints(1000, 5000),
   };
 });
 

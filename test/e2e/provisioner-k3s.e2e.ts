@@ -15,6 +15,7 @@ import { k3sVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
 import { type Engine, engine } from './support/engine.ts';
 import { containerSpec, imagesPath, type K3sMachine, k3sMachine, sshKey } from './support/k3s-machine.ts';
+import { killPoints } from './support/kill-points.ts';
 import { Traces } from './support/machine-traces.ts';
 import { pod } from './support/workload.ts';
 
@@ -80,7 +81,7 @@ provisionerConformance('k3s over SSH, by systemd', async () => {
     },
     patienceMs: 200_000,
     callMs: 30_000,
-    killPoints: [2500, 9000],
+    killPoints: killPoints(2500, 9000),
   };
 });
 

@@ -11,6 +11,7 @@ import { kubernetesVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
 import { dnsWorks, podRuns } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
+import { killPoints } from './support/kill-points.ts';
 import { hasKindNetwork, kindLeftovers } from './support/kind-leftovers.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { Rookery } from './support/rookery.ts';
@@ -53,7 +54,7 @@ provisionerConformance('kind on the bed', async () => {
     },
     patienceMs: 200_000,
     callMs: 30_000,
-    killPoints: [2500, 9000],
+    killPoints: killPoints(2500, 9000),
   };
 });
 
