@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Random } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
+import { provideThread } from './aside/aside.ts';
 import { hashToken } from './auth/authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
@@ -19,6 +20,8 @@ import { openStore } from './store/sqlite-store.ts';
 
 /** The cluster at `/`; all others live below `/clusters/<name>`. */
 export const ROOT = '';
+provideThread(() => import('./aside/work.ts'));
+
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const SWEEP_MS = 15_000;
 

@@ -139,7 +139,7 @@ export function expired(message: string, continueToken?: string): ApiError {
 }
 
 export function tooLarge(message: string): ApiError {
-  return new ApiError(413, 'RequestEntityTooLarge', message);
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`);
 }
 
 export function unsupportedMediaType(supported: string[]): ApiError {

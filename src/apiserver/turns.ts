@@ -26,6 +26,14 @@ export class Turns {
   }
 }
 
+/** Does work that comes in steps at once: for a thread that has nothing else to do. */
+export function toTheEnd<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /** Does work that comes in steps, in as many turns of the event loop as it needs. */
 export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
   let started = performance.now();

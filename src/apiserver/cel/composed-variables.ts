@@ -1,4 +1,5 @@
 /** `variables.x` of a policy: expressions with names, each run when it is first asked for, and once. */
+import { TakesLong } from '../allowance.ts';
 import { type AdmissionOptions, admissionEnvironment, compileAdmission } from './admission-environment.ts';
 import { type Environment, extend } from './check/environment.ts';
 import { struct, type Type } from './check/type.ts';
@@ -25,6 +26,7 @@ export class ComposedVariables {
         this.programs.set(name, program);
         this.types.set(name, program.checked.type);
       } catch (error) {
+        if (error instanceof TakesLong) throw error;
         this.programs.set(name, error as Error);
         this.types.set(name, struct('error'));
       }

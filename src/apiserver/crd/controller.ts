@@ -28,6 +28,8 @@ export class CrdController {
   readonly #context: CrdControllerContext;
   /** CRDs without their schemas, by name. */
   readonly #known = new Map<string, Crd>();
+  /** Those whose status was just written: large ones are not parsed again to see that. */
+  readonly #written = new Map<string, Crd>();
   readonly #index: CrdIndex;
   /** Ends of watches on objects of CRDs being deleted. */
   readonly #waits = new Map<string, () => void>();
@@ -85,7 +87,10 @@ export class CrdController {
       }
       return;
     }
-    const stored = summaryOf(event.current.object() as Crd);
+    const own = this.#written.get(name);
+    this.#written.delete(name);
+    const isOwn = own?.metadata.resourceVersion === String(event.rv);
+    const stored = isOwn ? own : summaryOf(event.current.object() as Crd);
     this.#index.remember(stored);
     // With the status it is about to get: served before that is written, and its names are taken at once.
     const crd = { ...stored, status: this.#statusOf(stored) };
@@ -129,7 +134,7 @@ export class CrdController {
 
   #write(name: string, change?: (crd: Crd) => void): Promise<Crd | undefined> {
     const key = { resource: CRD_STORAGE, namespace: '', name };
-    return this.#context.store.write((tx) => {
+    const written = this.#context.store.write((tx) => {
       const stored = tx.get(key);
       if (!stored || this.#stopped) return undefined;
       const crd = stored.object() as Crd;
@@ -140,9 +145,14 @@ export class CrdController {
       }
       const done = next.metadata.deletionTimestamp && !next.metadata.finalizers?.length;
       if (done) tx.delete(key);
-      else if (change || !deepEqual(crd.status, next.status)) tx.put(key, { ...next, metadata: { ...next.metadata } });
+      else if (change || !deepEqual(crd.status, next.status)) {
+        const { rv } = tx.put(key, { ...next, metadata: { ...next.metadata } });
+        const { metadata } = next;
+        this.#written.set(name, summaryOf({ ...next, metadata: { ...metadata, resourceVersion: String(rv) } }));
+      }
       return next;
     });
+    return written.finally(() => this.#written.delete(name));
   }
 
   async #cleanUp(crd: Crd): Promise<void> {

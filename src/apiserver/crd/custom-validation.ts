@@ -1,12 +1,12 @@
 /** Validation of one version of a custom resource: schema, scale, embedded resources, list types, rules; in this order. */
 import type { KubeObject } from '../../api/object.ts';
+import { orAside } from '../aside/aside.ts';
 import { hasRules, ruleSteps } from '../cel/rules.ts';
 import { validateEmbedded } from '../schema/embedded.ts';
 import { validateListTypes } from '../schema/list-type.ts';
 import type { Schema } from '../schema/schema.ts';
 import { validate } from '../schema/validate.ts';
 import type { FieldError } from '../status.ts';
-import { inTurns } from '../turns.ts';
 import type { CrdSubresources } from './crd.ts';
 
 const BLOCKING = new Set([
@@ -24,6 +24,12 @@ const UNCHECKED: FieldError = {
     'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 };
 
+export interface CustomErrors {
+  errors: FieldError[];
+  /** What is wrong and was so before. */
+  warnings: FieldError[];
+}
+
 export async function validateCustom(
   object: KubeObject,
   old: KubeObject | undefined,
@@ -31,17 +37,28 @@ export async function validateCustom(
   scale: CrdSubresources['scale'],
   warnings: string[] = [],
 ): Promise<FieldError[]> {
+  const found = await orAside(customErrors(object, old, schema, scale), 'custom', [schema, object, old, scale]);
+  warnings.push(...found.warnings.map(({ field, message }) => `${field}: ${message}`));
+  return found.errors;
+}
+
+export function* customErrors(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  schema: Schema,
+  scale: CrdSubresources['scale'],
+): Generator<void, CustomErrors> {
   const errors = [...validate(object, schema, '', old)];
   if (scale) errors.push(...scaleErrors(object, scale));
   errors.push(...validateEmbedded(object, schema));
   const lists = validateListTypes(object, schema);
   // Duplicates that were there before do not block other changes.
   if (lists.length > 0 && (!old || validateListTypes(old, schema).length === 0)) errors.push(...lists);
-  if (!hasRules(schema)) return errors;
-  if (errors.some((e) => BLOCKING.has(e.type))) return [...errors, UNCHECKED];
-  const rules = await inTurns(ruleSteps(object, schema, '', old, true));
-  warnings.push(...rules.warnings.map(({ field, message }) => `${field}: ${message}`));
-  return [...errors, ...rules.errors];
+  if (!hasRules(schema)) return { errors, warnings: [] };
+  if (errors.some((e) => BLOCKING.has(e.type))) return { errors: [...errors, UNCHECKED], warnings: [] };
+  yield;
+  const rules = yield* ruleSteps(object, schema, '', old, true);
+  return { errors: [...errors, ...rules.errors], warnings: rules.warnings };
 }
 
 function scaleErrors(object: KubeObject, scale: NonNullable<CrdSubresources['scale']>): FieldError[] {

@@ -4,14 +4,15 @@ import { sleep } from '../../clock.ts';
 import { type AdmissionAttributes, admit, admitMutation } from '../admission/admission.ts';
 import { recordUpdate } from '../apply/record-update.ts';
 import { resetFields } from '../apply/reset-fields.ts';
+import { NO_SUBJECT, orAside } from '../aside/aside.ts';
 import { checkEscalation } from '../auth/escalation.ts';
 import { nameKindOf } from '../builtins/index.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
-import type { Resource, WriteContext } from '../resource.ts';
+import type { Resource, Strategy, WriteContext } from '../resource.ts';
 import { ApiError, type FieldError, invalid } from '../status.ts';
-import { breathe, inTurns } from '../turns.ts';
+import { breathe } from '../turns.ts';
 import { inVersions } from './manager-versions.ts';
 import { servedApiVersion } from './stored-form.ts';
 
@@ -103,7 +104,6 @@ export async function settle(context: ClusterContext, draft: Draft, attributes: 
   const { resource, live, options } = draft;
   if (live) await own(context, draft);
   await breathe(options.size);
-  if (resource.strategy.ready) await inTurns(resource.strategy.ready(draft.object));
   const errors = await validate(draft);
   if (errors.length > 0) {
     throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);
@@ -154,8 +154,19 @@ async function validate({ resource, object, live, options }: Draft): Promise<Fie
         // CRDs are checked by apimachinery upstream, which takes any finalizer.
         builtin: !resource.custom && resource.group !== 'apiextensions.k8s.io',
       });
-  if (live) errors.push(...(resource.strategy.validateUpdate?.(object, live) ?? []));
-  else errors.push(...(resource.strategy.validate?.(object) ?? []));
+  const { group, kind, strategy } = resource;
+  errors.push(
+    ...(await orAside(kindErrors(strategy, object, live), 'strategy', [NO_SUBJECT, group, kind, object, live])),
+  );
   if (resource.custom) errors.push(...(await resource.custom.validate(object, live, options.warnings)));
   return errors;
+}
+
+function* kindErrors(
+  strategy: Strategy,
+  object: KubeObject,
+  live: KubeObject | undefined,
+): Generator<void, FieldError[]> {
+  if (strategy.ready) yield* strategy.ready(object);
+  return (live ? strategy.validateUpdate?.(object, live) : strategy.validate?.(object)) ?? [];
 }

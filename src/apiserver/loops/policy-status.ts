@@ -1,7 +1,8 @@
 /** Writes into the status of ValidatingAdmissionPolicies which generation was seen, and what types say against it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { PolicySpec } from '../admission/policy/policy.ts';
-import { typeWarnings } from '../admission/policy/type-checking.ts';
+import { typedKinds, typeWarnings } from '../admission/policy/type-checking.ts';
+import { NO_SUBJECT, orAside } from '../aside/aside.ts';
 import { LOOPBACK } from '../auth/identity.ts';
 import { builtin, hasReason, type Loop, type LoopContext, scan, warn } from './loop.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -36,7 +37,9 @@ async function update(context: LoopContext, name: string): Promise<void> {
   if (!policy) return;
   const { generation, resourceVersion } = policy.metadata;
   if (policy.status?.observedGeneration === generation) return;
-  const warnings = typeWarnings((policy.spec ?? {}) as PolicySpec, context.registry);
+  const spec = (policy.spec ?? {}) as PolicySpec;
+  const kinds = typedKinds(spec, context.registry);
+  const warnings = await orAside(typeWarnings(spec, kinds), 'types', [NO_SUBJECT, spec, kinds]);
   const typeChecking = warnings.length > 0 ? { expressionWarnings: warnings } : {};
   const status = { observedGeneration: generation, typeChecking };
   if (isDeepStrictEqual(policy.status, status)) return;

@@ -30,9 +30,7 @@ export interface PatchProgress {
 export function applyJsonPatch(doc: unknown, operations: unknown, progress: PatchProgress = {}): unknown {
   const checked = check(operations);
   if (checked.length > MAX_OPERATIONS) {
-    throw tooLarge(
-      `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${checked.length}`,
-    );
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${checked.length}`);
   }
   let result = clone(doc) as Container;
   let copied = 0;

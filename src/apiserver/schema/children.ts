@@ -1,9 +1,17 @@
 /** The schemas directly below a schema. */
+import { mind } from '../allowance.ts';
 import type { Schema } from './schema.ts';
+
+/** Looking at one schema, in units of work. */
+const SCHEMA = 5;
 
 /** Properties with their names. */
 export function* entries(properties: Record<string, Schema> | undefined): Iterable<[string, Schema]> {
-  if (properties !== undefined) for (const key in properties) yield [key, properties[key] as Schema];
+  if (properties === undefined) return;
+  for (const key in properties) {
+    mind(SCHEMA);
+    yield [key, properties[key] as Schema];
+  }
 }
 
 /** The schema of additionalProperties, where it is one. */
@@ -13,6 +21,7 @@ export function restSchema(schema: Schema): Schema | undefined {
 
 /** Whether something holds for a schema or any schema below it, inside junctors too. */
 export function someSchema(schema: Schema, holds: (schema: Schema) => boolean): boolean {
+  mind(SCHEMA);
   if (holds(schema)) return true;
   const rest = restSchema(schema);
   const below = [

@@ -1,10 +1,14 @@
 /** Uniqueness promised by x-kubernetes-list-type: elements of a `set`, keys of a `map`. */
+import { mind } from '../allowance.ts';
 import type { FieldError } from '../status.ts';
 import { canonical, goJson } from './go-json.ts';
 import { childPath, fieldSchema } from './prune.ts';
 import type { Schema } from './schema.ts';
 
 type Json = Record<string, unknown>;
+
+/** Making a key of one value, in units of work. */
+const VALUE = 10;
 
 export function validateListTypes(value: unknown, schema: Schema | undefined, path = ''): FieldError[] {
   const errors: FieldError[] = [];
@@ -65,6 +69,7 @@ function repeated(list: unknown[]): number[] {
   const seen = new Map<string, number>();
   const indexes: number[] = [];
   for (let i = 0; i < list.length; i++) {
+    mind(VALUE);
     const key = canonical(list[i]);
     const times = seen.get(key) ?? 0;
     seen.set(key, times + 1);

@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
+import { mind } from '../allowance.ts';
 
 const LIMIT = 2000;
 
@@ -33,9 +34,14 @@ function re2(): typeof RE2JS {
   return engine;
 }
 
+/** Compiling one instruction of a pattern, in units of work. */
+const COMPILED = 20;
+
 function compile(pattern: string): Compiled {
   try {
-    return { re: re2().compile(pattern), native: nativeForm(pattern) };
+    const re = re2().compile(pattern);
+    mind(re.programSize() * COMPILED);
+    return { re, native: nativeForm(pattern) };
   } catch (error) {
     return { re: new Error(goMessage(error)) };
   }
@@ -53,7 +59,14 @@ const NATIVE_LENGTH = 512;
 export function matchesPattern(pattern: string, text: string): boolean | Error {
   const { re, native } = lookup(pattern);
   if (native !== undefined && text.length <= NATIVE_LENGTH) return native.test(text);
-  return re instanceof Error ? re : re.test(text);
+  if (re instanceof Error) return re;
+  mindPattern(re, text);
+  return re.test(text);
+}
+
+/** At worst, each instruction of the pattern is tried at each place of the text; most are not. */
+export function mindPattern(re: RE2JS, text: string): void {
+  mind((text.length * re.programSize()) / 16);
 }
 
 const CLASS = '\\[\\^?(?:[A-Za-z0-9_ :,@%+=~/.*?#!&;<>"\'(){}|$-]|\\\\[-.\\\\/_*+?$])+\\]';

@@ -1,4 +1,5 @@
 /** One policy, compiled: what it makes of a request. Follows pkg/admission/plugin/policy/validating/validator.go. */
+import { TakesLong } from '../../allowance.ts';
 import { type Admission, admissionVariables, compileAdmission } from '../../cel/admission-environment.ts';
 import type { Environment } from '../../cel/check/environment.ts';
 import { BOOL, NULL, STRING, type Type } from '../../cel/check/type.ts';
@@ -93,7 +94,7 @@ export class Evaluator {
   /** Each step runs one expression: that may take a while. */
   *evaluate(admission: Admission): Generator<void, Evaluation> {
     const failed = (error: unknown): Evaluation => {
-      if (!(error instanceof Error)) throw error;
+      if (!(error instanceof Error) || error instanceof TakesLong) throw error;
       return { decisions: [this.failure(error.message)], annotations: [] };
     };
     try {
@@ -183,6 +184,7 @@ function compiled(source: string, env: Environment, types: readonly Type[]): Exp
   try {
     return { source, program: compileAdmission(source, env, types) };
   } catch (error) {
+    if (error instanceof TakesLong) throw error;
     return { source, program: error as Error };
   }
 }

@@ -1,10 +1,11 @@
 /** ValidatingAdmissionPolicy: rules in CEL that users bind to resources. */
+import { orAside } from '../../aside/aside.ts';
 import type { Authorizer } from '../../auth/identity.ts';
 import type { Registry } from '../../kinds/registry.ts';
 import type { Resource } from '../../resource.ts';
 import { ApiError } from '../../status.ts';
 import type { Store } from '../../store/store.ts';
-import { inTurns, Turns } from '../../turns.ts';
+import { Turns } from '../../turns.ts';
 import { type AdmissionAttributes, type AdmissionPlugin, refuse } from '../admission.ts';
 import { formsOf } from '../webhook/forms.ts';
 import type { Forms } from '../webhook/match.ts';
@@ -100,16 +101,16 @@ async function evaluate(
 ): Promise<Evaluation> {
   const { identity } = attributes;
   const kind = attributes.kind ?? { group: resource.group, version: resource.version, kind: resource.kind };
-  const steps = policy.evaluator.evaluate({
+  const admission = {
     object: await forms.object(resource),
     oldObject: await forms.old(resource),
     request: requestOf(attributes, { resource, kind } as Parameters<typeof requestOf>[1]),
     namespaceObject: namespaceObject(attributes),
     params,
-    authorizer,
     identity,
-  });
-  return inTurns(steps);
+  };
+  const steps = policy.evaluate({ ...admission, authorizer });
+  return orAside(steps, 'policy', [policy.spec, admission], authorizer);
 }
 
 /** What policies may know of the namespace: not who owns which of its fields. */

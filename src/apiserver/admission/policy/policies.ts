@@ -3,9 +3,10 @@
  * without bindings there is nothing to look at. Expressions are compiled when a request first needs them.
  */
 import type { KubeObject } from '../../../api/object.ts';
+import type { Admission } from '../../cel/admission-environment.ts';
 import type { ChangeEvent, Store } from '../../store/store.ts';
 import { listObjects } from '../admission.ts';
-import { Evaluator } from './evaluator.ts';
+import { type Evaluation, Evaluator } from './evaluator.ts';
 import { type Criteria, criteriaOf } from './match.ts';
 import type { BindingSpec, PolicySpec } from './policy.ts';
 
@@ -25,9 +26,12 @@ export class BoundPolicy {
     this.criteria = criteriaOf(this.spec.matchConstraints);
   }
 
-  get evaluator(): Evaluator {
-    this.#evaluator ??= new Evaluator(this.spec);
-    return this.#evaluator;
+  *evaluate(admission: Admission): Generator<void, Evaluation> {
+    if (!this.#evaluator) {
+      this.#evaluator = new Evaluator(this.spec);
+      yield;
+    }
+    return yield* this.#evaluator.evaluate(admission);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Holds the expressions of a policy against the types it is about; follows validating/typechecking.go. */
+import { TakesLong } from '../../allowance.ts';
 import { admissionEnvironment, compileAdmission } from '../../cel/admission-environment.ts';
 import { type Environment, extend } from '../../cel/check/environment.ts';
 import { DYN, type Type } from '../../cel/check/type.ts';
@@ -6,6 +7,7 @@ import { composedEnvironment } from '../../cel/composed-variables.ts';
 import { fieldsIn, schemaType, type Registry as Types } from '../../cel/schema-type.ts';
 import type { Registry } from '../../kinds/registry.ts';
 import type { Resource } from '../../resource.ts';
+import type { Schema } from '../../schema/schema.ts';
 import type { PolicySpec } from './policy.ts';
 
 export interface ExpressionWarning {
@@ -15,23 +17,55 @@ export interface ExpressionWarning {
 
 const MAX_TYPES = 10;
 
-export function typeWarnings(spec: PolicySpec, registry: Registry): ExpressionWarning[] {
-  const resources = resourcesToCheck(spec, registry);
-  if (resources.length === 0) return [];
+interface TypedKind {
+  /** As warnings name it. */
+  text: string;
+  kind: string;
+  schema: Schema;
+}
+
+/** The kinds a policy is about; plain data. */
+export interface TypedKinds {
+  objects: TypedKind[];
+  params?: TypedKind;
+}
+
+export function typedKinds(spec: PolicySpec, registry: Registry): TypedKinds {
   const params = paramResource(spec, registry);
-  const environments = resources.map(
-    (resource) => [kindText(resource), typedEnvironment(resource, params, spec)] as const,
-  );
-  const warnings: ExpressionWarning[] = [];
-  const check = (expression: string, fieldRef: string) => {
-    const found = environments.map(([kind, env]) => problem(expression, kind, env)).filter((text) => text !== '');
-    if (found.length > 0) warnings.push({ fieldRef, warning: found.join('\n') });
+  return {
+    objects: resourcesToCheck(spec, registry).map(typedKind),
+    ...(params ? { params: typedKind(params) } : {}),
   };
-  for (const [i, { expression, messageExpression }] of (spec.validations ?? []).entries()) {
-    check(expression, `spec.validations[${i}].expression`);
-    if (messageExpression) check(messageExpression, `spec.validations[${i}].messageExpression`);
+}
+
+function typedKind(resource: Resource): TypedKind {
+  return { text: kindText(resource), kind: resource.kind, schema: resource.schema() };
+}
+
+/** In steps: there may be many expressions, each held against several types. */
+export function* typeWarnings(spec: PolicySpec, { objects, params }: TypedKinds): Generator<void, ExpressionWarning[]> {
+  const environments: [string, Environment][] = [];
+  for (const object of objects) {
+    environments.push([object.text, yield* typedEnvironment(object, params, spec)]);
+  }
+  const warnings: ExpressionWarning[] = [];
+  for (const [expression, fieldRef] of expressionsOf(spec)) {
+    const found: string[] = [];
+    for (const [kind, env] of environments) {
+      const text = problem(expression, kind, env);
+      if (text !== '') found.push(text);
+      yield;
+    }
+    if (found.length > 0) warnings.push({ fieldRef, warning: found.join('\n') });
   }
   return warnings;
+}
+
+function* expressionsOf({ validations = [] }: PolicySpec): Iterable<[expression: string, fieldRef: string]> {
+  for (const [i, { expression, messageExpression }] of validations.entries()) {
+    yield [expression, `spec.validations[${i}].expression`];
+    if (messageExpression) yield [messageExpression, `spec.validations[${i}].messageExpression`];
+  }
 }
 
 function kindText({ group, version, kind }: Resource): string {
@@ -43,6 +77,7 @@ function problem(expression: string, kind: string, env: Environment): string {
     compileAdmission(expression, env);
     return '';
   } catch (error) {
+    if (error instanceof TakesLong) throw error;
     return `${kind}: ${(error as Error).message.replace(/^compilation failed: /, '')}\n`;
   }
 }
@@ -74,10 +109,14 @@ function paramResource({ paramKind }: PolicySpec, registry: Registry): Resource 
   return registry.byKind(group as string, version as string, kind);
 }
 
-function typedEnvironment(resource: Resource, params: Resource | undefined, spec: PolicySpec): Environment {
+function* typedEnvironment(
+  kind: TypedKind,
+  params: TypedKind | undefined,
+  spec: PolicySpec,
+): Generator<void, Environment> {
   const types: Types = new Map();
-  const typeOf = (each: Resource) => schemaType(each.schema(), true, each.kind, types)?.type ?? DYN;
-  const object = typeOf(resource);
+  const typeOf = (each: TypedKind) => schemaType(each.schema, true, each.kind, types)?.type ?? DYN;
+  const object = typeOf(kind);
   const variables: Record<string, Type> = { object, oldObject: object };
   if (params) variables.params = typeOf(params);
   const base = admissionEnvironment({ params: params !== undefined, authorizer: true });
@@ -86,9 +125,11 @@ function typedEnvironment(resource: Resource, params: Resource | undefined, spec
   for (const { name, expression } of spec.variables ?? []) {
     try {
       known.set(name, compileAdmission(expression, composedEnvironment(env, known)).checked.type);
-    } catch {
+    } catch (error) {
+      if (error instanceof TakesLong) throw error;
       // What uses it is told that there is no such variable.
     }
+    yield;
   }
   return composedEnvironment(env, known);
 }

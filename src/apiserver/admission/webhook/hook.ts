@@ -53,6 +53,6 @@ function hookOf(webhook: Any, configuration: string, uid: string): Hook {
     isReinvocable: webhook.reinvocationPolicy === 'IfNeeded',
     namespaceSelector: selectorFromObject(webhook.namespaceSelector) ?? EVERYTHING,
     objectSelector: selectorFromObject(webhook.objectSelector) ?? EVERYTHING,
-    conditions: conditions.length > 0 ? new MatchConditions(conditions, ignoresFailure) : undefined,
+    conditions: conditions.length > 0 ? new MatchConditions({ sources: conditions, ignoresFailure }) : undefined,
   };
 }

@@ -8,8 +8,8 @@ const many = Array.from({ length: 60 }, (_, i) => ({ name: `c${i}`, expression }
 
 describe('match conditions', () => {
   it('cost no more than a webhook may spend, as upstream has it', () => {
-    expect(new MatchConditions(many.slice(0, 1), false).hold({ object })).toBe(true);
-    expect(() => new MatchConditions(many, false).hold({ object })).toThrow(OUT);
-    expect(new MatchConditions(many, true).hold({ object })).toBe(false);
+    expect(new MatchConditions({ sources: many.slice(0, 1), ignoresFailure: false }).hold({ object })).toBe(true);
+    expect(() => new MatchConditions({ sources: many, ignoresFailure: false }).hold({ object })).toThrow(OUT);
+    expect(new MatchConditions({ sources: many, ignoresFailure: true }).hold({ object })).toBe(false);
   });
 });

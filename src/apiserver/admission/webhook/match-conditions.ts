@@ -1,4 +1,6 @@
 /** The match conditions of one webhook: all must hold; one that does not spares the call, one that fails follows the policy. */
+import { TakesLong } from '../../allowance.ts';
+import { orAside } from '../../aside/aside.ts';
 import { type Condition, type ConditionVariables, compileCondition } from '../../cel/condition.ts';
 
 interface Source {
@@ -15,20 +17,36 @@ class OutOfBudget extends Error {
   }
 }
 
+export interface ConditionSources {
+  sources: readonly Source[];
+  ignoresFailure: boolean;
+}
+
 export class MatchConditions {
-  readonly #sources: readonly Source[];
-  readonly #ignoresFailure: boolean;
+  readonly #of: ConditionSources;
   /** Compiled when first needed; what cannot be compiled keeps its error. */
   #compiled: (Condition | Error)[] | undefined;
 
-  constructor(sources: readonly Source[], ignoresFailure: boolean) {
-    this.#sources = sources;
-    this.#ignoresFailure = ignoresFailure;
+  constructor(of: ConditionSources) {
+    this.#of = of;
+  }
+
+  /** As `hold`, without holding the event loop for long. */
+  holdInTurns(variables: ConditionVariables): Promise<boolean> {
+    const { authorizer, identity, ...values } = variables;
+    const plain = authorizer ? { ...values, identity } : values;
+    return orAside(this.#steps(variables), 'conditions', [this.#of, plain], authorizer);
+  }
+
+  // biome-ignore lint/correctness/useYield: conditions are few and short; what takes long is done aside
+  *#steps(variables: ConditionVariables): Generator<void, boolean> {
+    return this.hold(variables);
   }
 
   /** Throws an Error when a condition failed, none was false, and failures are not ignored. */
   hold(variables: ConditionVariables): boolean {
-    this.#compiled ??= this.#sources.map(({ expression }) => tryCompile(expression));
+    const { sources, ignoresFailure } = this.#of;
+    this.#compiled ??= sources.map(({ expression }) => tryCompile(expression));
     const failures: string[] = [];
     let left = BUDGET;
     const spend = (cost: number) => {
@@ -41,20 +59,21 @@ export class MatchConditions {
         if (!condition.evaluate(variables, spend)) return false;
       } catch (error) {
         if (error instanceof OutOfBudget) {
-          if (this.#ignoresFailure) return false;
+          if (ignoresFailure) return false;
           throw error;
         }
+        if (error instanceof TakesLong) throw error;
         failures.push(this.#worded(index, error as Error));
       }
     }
     if (failures.length === 0) return true;
-    if (this.#ignoresFailure) return false;
+    if (ignoresFailure) return false;
     throw new Error(failures.length === 1 ? failures[0] : `[${failures.join(', ')}]`);
   }
 
   #worded(index: number, error: Error): string {
     if (this.#compiled?.[index] instanceof Error) return `compilation error: ${error.message}`;
-    return `expression '${this.#sources[index]?.expression}' resulted in error: ${error.message}`;
+    return `expression '${this.#of.sources[index]?.expression}' resulted in error: ${error.message}`;
   }
 }
 
@@ -62,6 +81,7 @@ function tryCompile(expression: string): Condition | Error {
   try {
     return compileCondition(expression);
   } catch (error) {
+    if (error instanceof TakesLong) throw error;
     return error as Error;
   }
 }

@@ -1,4 +1,5 @@
 /** Types for every part of an expression, and complaints in cel-go's words where there are none. */
+import { mind } from '../../allowance.ts';
 import type { Call, Expr, Fold, ListLiteral, MapLiteral, Select, Struct } from '../syntax/ast.ts';
 import { CompileError, type Issue } from '../syntax/issue.ts';
 import type { Parsed } from '../syntax/parser.ts';
@@ -8,6 +9,9 @@ import { type Environment, typeNamed, typeOfName } from './environment.ts';
 import { literalIssues } from './literals.ts';
 import { BOOL, DYN, ERROR, INT, listOf, mapOf, optionalOf, Type, TypeTooLarge } from './type.ts';
 import { Bindings, mostGeneral } from './unify.ts';
+
+/** Finding the type of one part of an expression, in units of work. */
+const PART = 20;
 
 export interface Checked extends Parsed {
   type: Type;
@@ -80,6 +84,7 @@ class Checker {
   }
 
   private visit(expr: Expr): void {
+    mind(PART);
     switch (expr.kind) {
       case 'literal':
         this.types.set(expr.id, typeOf(expr.value));

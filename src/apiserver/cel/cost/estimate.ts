@@ -2,12 +2,16 @@
  * What an expression may cost at worst, from the sizes its types allow: an expression that cannot be afforded is refused
  * with the CRD that brings it. Follows cel-go's checker/cost.go; only the upper bound is kept.
  */
+import { mind } from '../../allowance.ts';
 import type { Checked } from '../check/checker.ts';
 import type { Type } from '../check/type.ts';
 import { sizeOf } from '../library/standard.ts';
 import type { Call, Expr, Fold, Select } from '../syntax/ast.ts';
 import { estimateCall } from './call-estimate.ts';
 import { cap, fixed, type Size, UNKNOWN, union } from './size.ts';
+
+/** Estimating one part of an expression, in units of work. */
+const PART = 10;
 
 /** Upper bounds of what is at a path: a variable, then fields, `@items`, `@keys`, `@values`. */
 export type SizeAt = (path: readonly string[]) => Size | undefined;
@@ -49,6 +53,7 @@ class Estimator {
   }
 
   cost(expr: Expr): number {
+    mind(PART);
     switch (expr.kind) {
       case 'literal':
         return 0;

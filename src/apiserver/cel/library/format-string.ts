@@ -1,4 +1,5 @@
 /** `"%s has %d".format([…])`: at run time, and what can be said of it before. */
+import { TakesLong } from '../../allowance.ts';
 import { STRING, TYPE, type Type } from '../check/type.ts';
 import { CostExceeded, step, stepOver } from '../run/meter.ts';
 import type { Call, Expr } from '../syntax/ast.ts';
@@ -59,7 +60,7 @@ function interpolate(format: string, args: Args): string {
     try {
       out += args.format(next, clause, precision);
     } catch (error) {
-      if (error instanceof CostExceeded) throw error;
+      if (error instanceof CostExceeded || error instanceof TakesLong) throw error;
       throw new FormatError(`error during formatting: ${(error as Error).message}`, (error as FormatError).id);
     }
     i += 1 + length;

@@ -1,5 +1,6 @@
 /** Kubernetes' list functions, the lists extension (version 3) and sets. */
 import { declare, type FunctionDeclaration, type Implementation } from '../check/declarations.ts';
+import { stepsAhead } from '../run/meter.ts';
 import { add, compare } from '../values/numbers.ts';
 import { CelError, Duration, equalTo, Items, List, NO_OVERLOAD, typeName, Uint, type Value } from '../values/value.ts';
 
@@ -74,6 +75,12 @@ function slice(list: List, start: bigint, end: bigint): Value {
   if (start > end) return new CelError(`${range}start index must be less than or equal to end index`);
   if (BigInt(list.size) < end) return new CelError(`${range}list is length ${list.size}`);
   return new Items(Array.from({ length: Number(end - start) }, (_, i) => list.at(Number(start) + i)));
+}
+
+function range(count: bigint): Value {
+  const length = Math.max(0, Number(count));
+  stepsAhead(length);
+  return new Items(Array.from({ length }, (_, i) => BigInt(i)));
 }
 
 function flatten(list: List, depth: bigint): Value[] {
@@ -171,10 +178,7 @@ export const LISTS: FunctionDeclaration[] = [
     { run: fn(sortBy), takes: (value) => value instanceof List },
   ),
   declare('lists.range', {
-    lists_range: [
-      '(int) list(int)',
-      fn((count: bigint) => new Items(Array.from({ length: Math.max(0, Number(count)) }, (_, i) => BigInt(i)))),
-    ],
+    lists_range: ['(int) list(int)', fn(range)],
   }),
   declare('reverse', { list_reverse: ['list(T).() list(T)', fn((list: List) => new Items(list.toArray().reverse()))] }),
   declare('distinct', { list_distinct: ['list(T).() list(T)', fn(distinct)] }),

@@ -1,6 +1,6 @@
 /** The strings extension, version 2, and Kubernetes' `find` and `findAll`. Positions count characters, not UTF-16 units. */
 import type { RE2JS } from 're2js';
-import { compilePattern } from '../../schema/pattern.ts';
+import { compilePattern, mindPattern } from '../../schema/pattern.ts';
 import { declare, type FunctionDeclaration, type Implementation } from '../check/declarations.ts';
 import { stepOver, stepThrough } from '../run/meter.ts';
 import { show } from '../values/show.ts';
@@ -134,6 +134,7 @@ function quote(text: string): Value {
 function find(text: string, pattern: string, limit: number): string[] | CelError {
   const re: RE2JS | Error = compilePattern(pattern);
   if (re instanceof Error) return new CelError(`Illegal regex: ${re.message}`);
+  mindPattern(re, text);
   const found: string[] = [];
   const matcher = re.matcher(text);
   let end = -1;

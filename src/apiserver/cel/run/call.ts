@@ -1,4 +1,5 @@
 /** Calls of functions: which implementation, on which values, at what price. */
+import { mind } from '../../allowance.ts';
 import type { FunctionDeclaration, Implementation, Overload } from '../check/declarations.ts';
 import type { Type } from '../check/type.ts';
 import { type CallCost, callCost, costAhead, FLAT, isPaidAhead } from '../cost/call-cost.ts';
@@ -47,8 +48,16 @@ interface PlannedCall {
   strict: boolean;
 }
 
+/** Texts of up to this length are no work. */
+const SHORT = 256;
+/** What a function may do with one character, in units of work: to find all matches of a pattern takes a microsecond. */
+const CHARACTER = 4;
+
 function finish({ run, price, overload, ahead }: PlannedCall, values: readonly Value[]): Value {
   if (ahead) afford(costAhead(overload, values));
+  for (const value of values) {
+    if (typeof value === 'string' && value.length > SHORT) mind(value.length * CHARACTER);
+  }
   const result = run(values);
   if (typeof result === 'string') stepOver(result.length);
   else if (result instanceof Items) step(result.size);

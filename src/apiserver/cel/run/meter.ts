@@ -1,6 +1,8 @@
 /**
  * What running an expression costs, in cel-go's units. Evaluation is synchronous, so one meter for the process is enough.
  */
+import { mind } from '../../allowance.ts';
+
 export class CostExceeded extends Error {
   override readonly name = 'CostExceeded';
 }
@@ -41,6 +43,7 @@ export function meteredCost(): number {
 export function charge(amount: number): void {
   cost += amount;
   if (cost > limit) throw EXCEEDED;
+  mind(amount);
 }
 
 /** Refuses work that could not be paid for anyway, before it is done. */
@@ -61,9 +64,16 @@ export function stepThrough(text: string, part: string): void {
   step(Math.floor((text.length * part.length) / 256));
 }
 
+/** Refuses work whose result would be too many steps, before it is done. */
+export function stepsAhead(count: number): void {
+  if (steps + count > MAX_STEPS) throw EXCEEDED;
+  mind(count);
+}
+
 export function step(count = 1): void {
   // What is compared while nothing runs (defaults of a plan) is on nobody's account.
   if (limit === 0) return;
   steps += count;
   if (steps > MAX_STEPS) throw EXCEEDED;
+  mind(count);
 }

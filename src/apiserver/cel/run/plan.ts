@@ -1,4 +1,5 @@
 /** Checked expressions as functions. The shape of the plan is cel-go's, for it decides what running costs. */
+import { mind } from '../../allowance.ts';
 import { compilePattern } from '../../schema/pattern.ts';
 import type { Checked } from '../check/checker.ts';
 import type { FunctionDeclaration } from '../check/declarations.ts';
@@ -24,6 +25,9 @@ import { type Attribute, Choice, type Qualifier, Reference } from './attribute.t
 import { invoke, planCall } from './call.ts';
 import type { Frame } from './frame.ts';
 import { charge, startMeter } from './meter.ts';
+
+/** Planning one part of an expression, in units of work. */
+const PART = 10;
 
 export interface Node {
   eval(frame: Frame): Value;
@@ -83,6 +87,7 @@ class Planner {
   }
 
   plan(expr: Expr, scope: Scope | undefined): Node {
+    mind(PART);
     switch (expr.kind) {
       case 'literal':
         return constant(expr.value);

@@ -1,4 +1,5 @@
 /** CEL's grammar by recursive descent. Nodes are numbered in cel-go's order: some messages show the numbers. */
+import { mind } from '../../allowance.ts';
 import type { Value } from '../values/value.ts';
 import { Uint } from '../values/value.ts';
 import type { Entry, Expr } from './ast.ts';
@@ -6,6 +7,9 @@ import { CompileError, type Issue, MAX_ISSUES } from './issue.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { unescapeBytes, unescapeString } from './literal.ts';
 import { MacroError, Maker, macroFor } from './macros.ts';
+
+/** Reading one part of an expression, in units of work. */
+const PART = 10;
 
 export interface Parsed {
   source: string;
@@ -90,6 +94,7 @@ class Parser {
 
   private id(at: number): number {
     this.positions.push(at);
+    mind(PART);
     return this.positions.length - 1;
   }
 

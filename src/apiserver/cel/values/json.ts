@@ -1,4 +1,5 @@
 /** JSON as values without a schema: what policies see of objects. Converted where it is looked at, no further. */
+import { mind } from '../../allowance.ts';
 import { CelError, List, MapValue, type Value } from './value.ts';
 
 type Json = Record<string, unknown>;
@@ -47,7 +48,10 @@ class JsonMap extends MapValue {
   }
 
   get size(): number {
-    this.count ??= Object.keys(this.json).length;
+    if (this.count === undefined) {
+      this.count = Object.keys(this.json).length;
+      mind(this.count);
+    }
     return this.count;
   }
 

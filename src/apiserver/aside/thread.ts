@@ -1,0 +1,152 @@
+/** One thread beside the event loop, there while someone needs it: tasks one after the other, each of a bounded time. */
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Authorizer } from '../auth/identity.ts';
+import { timeout } from '../status.ts';
+import type { Message, Packed, Task, ThreadData, Work } from './work.ts';
+
+/** Milliseconds one task may take. The dearest that upstream's prices allow takes about two seconds. */
+const TASK_MS = 30_000;
+/** The thread ends when nobody needed it for so long. */
+const IDLE_MS = 60_000;
+/** Subjects the thread keeps, with what it made of them. */
+const SUBJECTS = 16;
+const MEMORY_MB = 512;
+
+interface Waiting {
+  name: keyof Work;
+  subject: object;
+  args: unknown[];
+  authorizer?: Authorizer;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** A thread has no loader for sources, also where the main thread has one. */
+function fromSource(url: string): string {
+  const loader = pathToFileURL(createRequire(url).resolve('tsx/esm/api').replace(/cjs$/, 'mjs')).href;
+  return `import('${loader}').then(({ register }) => { register(); return import('${url}'); });`;
+}
+
+function packed(value: unknown): Packed {
+  try {
+    return { json: JSON.stringify(value) };
+  } catch {
+    return { value };
+  }
+}
+
+/** Finds the module the thread runs. */
+export type LoadWork = () => Promise<{ url: string }>;
+
+export class Thread {
+  readonly #load: LoadWork;
+  readonly #waiting: Waiting[] = [];
+  #current: Waiting | undefined;
+  #worker: Worker | undefined;
+  #bell = new Int32Array(new SharedArrayBuffer(4));
+  #answers: MessagePort | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Oldest first. */
+  #subjects = new Map<object, number>();
+  #lastId = 0;
+
+  constructor(load: LoadWork) {
+    this.#load = load;
+  }
+
+  do<N extends keyof Work>(
+    name: N,
+    subject: Parameters<Work[N]>[0],
+    args: unknown[],
+    authorizer?: Authorizer,
+  ): Promise<ReturnType<Work[N]>> {
+    return new Promise<unknown>((resolve, reject) => {
+      this.#waiting.push({ name, subject, args, authorizer, resolve, reject });
+      if (!this.#current) this.#next();
+    }) as Promise<ReturnType<Work[N]>>;
+  }
+
+  #next(): void {
+    clearTimeout(this.#timer);
+    this.#current = this.#waiting.shift();
+    if (!this.#current) {
+      this.#timer = setTimeout(() => this.#end(), IDLE_MS).unref();
+      return;
+    }
+    this.#timer = setTimeout(() => this.#giveUp(), TASK_MS);
+    this.#hand(this.#current).catch((error: unknown) => this.#settle((task) => task.reject(error)));
+  }
+
+  async #hand({ name, subject, args }: Waiting): Promise<void> {
+    const worker = this.#worker ?? (await this.#start());
+    const known = this.#subjects.get(subject);
+    const id = known ?? ++this.#lastId;
+    const [oldest] = this.#subjects;
+    const dropped = known === undefined && this.#subjects.size === SUBJECTS ? oldest : undefined;
+    const sent = known === undefined ? { id, value: packed(subject) } : { id };
+    worker.postMessage({ name, subject: sent, dropped: dropped?.[1], args: packed(args) } satisfies Task);
+    if (dropped) this.#subjects.delete(dropped[0]);
+    this.#subjects.delete(subject);
+    this.#subjects.set(subject, id);
+  }
+
+  async #start(): Promise<Worker> {
+    const { url } = await this.#load();
+    const { port1, port2 } = new MessageChannel();
+    const isSource = url.endsWith('.ts');
+    const worker = new Worker(isSource ? fromSource(url) : new URL(url), {
+      eval: isSource,
+      workerData: { isAside: true, bell: this.#bell, answers: port2 } satisfies ThreadData,
+      transferList: [port2],
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    });
+    worker.unref();
+    worker.on('message', (message: Message) => this.#heard(message));
+    worker.on('error', (error) => {
+      if (this.#worker !== worker) return;
+      this.#end();
+      this.#settle((task) => task.reject(error));
+    });
+    port1.unref();
+    this.#answers = port1;
+    this.#worker = worker;
+    return worker;
+  }
+
+  #heard(message: Message): void {
+    switch (message.about) {
+      case 'result':
+        return this.#settle((task) => task.resolve(message.result));
+      case 'problem':
+        return this.#settle((task) => task.reject(new Error(message.message)));
+      case 'question':
+        this.#answers?.postMessage(this.#current?.authorizer?.authorize(...message.question));
+        Atomics.store(this.#bell, 0, 1);
+        Atomics.notify(this.#bell, 0);
+    }
+  }
+
+  #settle(how: (task: Waiting) => void): void {
+    const task = this.#current;
+    this.#current = undefined;
+    if (task) how(task);
+    this.#next();
+  }
+
+  #giveUp(): void {
+    this.#end();
+    this.#settle((task) => task.reject(timeout('Timeout: request did not complete within the allotted timeout')));
+  }
+
+  #end(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#subjects = new Map();
+    this.#bell = new Int32Array(new SharedArrayBuffer(4));
+    this.#answers?.close();
+    this.#answers = undefined;
+    worker?.terminate().catch(() => undefined);
+  }
+}

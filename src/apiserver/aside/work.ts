@@ -1,0 +1,107 @@
+/** What the thread aside can do, and the thread itself: one piece of work after the other, each as long as it takes. */
+import { isMainThread, type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { KubeObject } from '../../api/object.ts';
+import { type Evaluation, Evaluator } from '../admission/policy/evaluator.ts';
+import type { PolicySpec } from '../admission/policy/policy.ts';
+import { type ExpressionWarning, type TypedKinds, typeWarnings } from '../admission/policy/type-checking.ts';
+import { type ConditionSources, MatchConditions } from '../admission/webhook/match-conditions.ts';
+import type { Authorizer, Decision } from '../auth/identity.ts';
+import { strategyOf } from '../builtins/index.ts';
+import type { Admission } from '../cel/admission-environment.ts';
+import type { CrdSubresources } from '../crd/crd.ts';
+import { type CustomErrors, customErrors } from '../crd/custom-validation.ts';
+import type { Schema } from '../schema/schema.ts';
+import type { FieldError } from '../status.ts';
+import { toTheEnd } from '../turns.ts';
+
+/** This file, or what it was built into. */
+export const { url } = import.meta;
+
+/** Whoever works has what it works with from the message, and may ask the main thread who is allowed what. */
+const WORK = {
+  custom(schema: Schema, object: KubeObject, old: KubeObject | undefined, scale: CrdSubresources['scale']) {
+    return toTheEnd(customErrors(object, old, schema, scale)) satisfies CustomErrors;
+  },
+  strategy(_: object, group: string, kind: string, object: KubeObject, live?: KubeObject): FieldError[] {
+    const strategy = strategyOf(group, kind);
+    return (live ? strategy.validateUpdate?.(object, live) : strategy.validate?.(object)) ?? [];
+  },
+  policy(spec: PolicySpec, admission: Admission): Evaluation {
+    return toTheEnd(compiled(spec, () => new Evaluator(spec)).evaluate({ ...admission, authorizer }));
+  },
+  conditions(sources: ConditionSources, variables: Admission): boolean {
+    return compiled(sources, () => new MatchConditions(sources)).hold({ ...variables, authorizer });
+  },
+  types(_: object, spec: PolicySpec, kinds: TypedKinds): ExpressionWarning[] {
+    return toTheEnd(typeWarnings(spec, kinds));
+  },
+};
+
+export type Work = typeof WORK;
+
+const programs = new WeakMap<object, unknown>();
+
+function compiled<T>(source: object, compile: () => T): T {
+  if (!programs.has(source)) programs.set(source, compile());
+  return programs.get(source) as T;
+}
+
+export interface Task {
+  name: keyof Work;
+  /** What the work is done with again and again is sent once, and compiled once. */
+  subject: { id: number; value?: Packed };
+  /** A subject that makes room for this one. */
+  dropped?: number;
+  args: Packed;
+}
+
+/** JSON is packed and sent faster than objects are; what refers to itself has none. */
+export type Packed = { json: string } | { value: unknown };
+
+function unpacked(packed: Packed): unknown {
+  return 'json' in packed ? JSON.parse(packed.json) : packed.value;
+}
+
+/** From the thread to whoever gave it the task. */
+export type Message =
+  | { about: 'result'; result: unknown }
+  | { about: 'problem'; message: string }
+  | { about: 'question'; question: Parameters<Authorizer['authorize']> };
+
+export interface ThreadData {
+  isAside: true;
+  /** One where the answer to a question is there. */
+  bell: Int32Array;
+  answers: MessagePort;
+}
+
+/** Asks the main thread, and waits: work aside is synchronous. */
+const authorizer: Authorizer = {
+  authorize(...question) {
+    const { bell, answers } = workerData as ThreadData;
+    say({ about: 'question', question });
+    Atomics.wait(bell, 0, 0);
+    Atomics.store(bell, 0, 0);
+    return receiveMessageOnPort(answers)?.message as Decision;
+  },
+};
+
+function say(message: Message): void {
+  parentPort?.postMessage(message);
+}
+
+function serve(): void {
+  const subjects = new Map<number, object>();
+  parentPort?.on('message', ({ name, subject, dropped, args }: Task) => {
+    if (dropped !== undefined) subjects.delete(dropped);
+    try {
+      if (subject.value) subjects.set(subject.id, unpacked(subject.value) as object);
+      const work = WORK[name] as (subject: object | undefined, ...args: unknown[]) => unknown;
+      say({ about: 'result', result: work(subjects.get(subject.id), ...(unpacked(args) as unknown[])) });
+    } catch (error) {
+      say({ about: 'problem', message: error instanceof Error ? error.message : String(error) });
+    }
+  });
+}
+
+if (!isMainThread && (workerData as ThreadData | null)?.isAside) serve();
