@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Most of them wait for processes, disks and clocks.
+    maxWorkers: 2,
     projects: [
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
       {
@@ -15,7 +17,6 @@ export default defineConfig({
           name: 'integration',
           include: ['test/{bed,integration,crash,conformance,repository}/**/*.test.ts'],
           testTimeout: 120_000,
-          fileParallelism: false,
         },
       },
     ],
