@@ -297,6 +297,8 @@ it('suspends and comes back with what was written', async () => {
   const folder = join(plane.home.workspaces('process'), String((await running('ada')).metadata.uid), 'home');
   await change('ada', { suspend: true });
   await until('ada', ({ status }) => status?.phase === 'Suspended');
+  const early = terminal('ada', { cookie: await cookieOf('ada') });
+  await expect.poll(early.closed, { timeout: 5000 }).toBe(4001);
   await change('ada', { suspend: null });
   await running('ada');
   expect(readFileSync(join(folder, 'nodes.txt'), 'utf8').trim()).toBe('2');

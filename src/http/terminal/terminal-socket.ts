@@ -40,6 +40,8 @@ export function serveTerminal({ request, socket, head, ...parts }: TerminalReque
     attach(connection, size, parts).catch((error) => {
       if (!(error instanceof RookeryError)) parts.log.error('a terminal failed', { error: String(error) });
       const reason = error instanceof RookeryError ? error.message.slice(0, REASON_MAX) : 'failed';
+      // Who does not read does not hear the answer to its goodbye, and both would wait half a minute for it.
+      connection.resume();
       connection.close(CODES.notRunning, reason);
     });
   });
