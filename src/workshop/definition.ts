@@ -22,6 +22,11 @@ const duration = z
   .string('must be a duration such as 2h')
   .regex(/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/, 'must be a duration such as 30m, 2h or 1h30m');
 
+const amount = (such: string) =>
+  z
+    .string(`must be an amount such as ${such}, as a text`)
+    .regex(/^(\d+\.?\d*|\.\d+)([eE]\d+|[numkMGTPE]|[KMGTPE]i)?$/, `must be an amount such as ${such}`);
+
 export const workshopSchema = z
   .strictObject(
     {
@@ -50,7 +55,11 @@ export const workshopSchema = z
         })
         .optional(),
       resources: z
-        .strictObject({ cpu: text(64).optional(), memory: text(64).optional(), disk: text(64).optional() })
+        .strictObject({
+          cpu: amount('500m or "2"').optional(),
+          memory: amount('512Mi').optional(),
+          disk: amount('2Gi').optional(),
+        })
         .optional(),
       infrastructure: z
         .strictObject({

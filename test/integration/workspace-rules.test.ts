@@ -8,7 +8,7 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { namespaces, workspaceInstances, workspaceTemplates } from '../../src/api/resources.ts';
 import { loadConfig } from '../../src/config.ts';
 import { ControlPlane } from '../../src/embedded/control-plane.ts';
-import { keyOf, waitFor, waitForGone } from '../../src/kube/index.ts';
+import { ignoreNotFound, keyOf, waitFor, waitForGone } from '../../src/kube/index.ts';
 
 const TEMPLATE = `
 apiVersion: workshop.platform/v1alpha1
@@ -141,6 +141,11 @@ const WRONG_TEMPLATES: [fields: Record<string, unknown>, path: string, rule: Reg
   [{ 'defaults.resources.cpu': 'lots' }, 'spec.defaults.resources.cpu', /should match/],
   [{ 'defaults.resources.memory': 'much' }, 'spec.defaults.resources.memory', /should match/],
   [{ 'defaults.resources.disk': 'huge' }, 'spec.defaults.resources.disk', /should match/],
+  [{ 'defaults.resources.cpu': '0' }, 'spec.defaults.resources.cpu', /must be above zero, such as 500m or 2/],
+  [{ 'defaults.resources.cpu': '1..2' }, 'spec.defaults.resources.cpu', /must be above zero/],
+  [{ 'defaults.resources.memory': '-5' }, 'spec.defaults.resources.memory', /must be at least 6Mi/],
+  [{ 'defaults.resources.memory': '512m' }, 'spec.defaults.resources.memory', /must be at least 6Mi/],
+  [{ 'defaults.resources.disk': '0' }, 'spec.defaults.resources.disk', /must be at least 6Mi/],
   [{ 'defaults.access.webTerminal': 'on' }, 'spec.defaults.access.webTerminal', /must be of type boolean/],
   [{ navigation: 'random' }, 'spec.navigation', /supported values/],
   [{ steps: step({ id: 'Step 1' }) }, 'spec.steps[0].id', /should match/],
@@ -227,7 +232,10 @@ describe('an instance', () => {
     const instance = changed(INSTANCE, { 'templateRef.name': 'strict', overrides }, 'bound');
     const message = await answer(plane.store.create(workspaceInstances, instance));
     expect(message).toContain(rule ? `spec.overrides.${rule}` : 'accepted');
+    // It goes after the workspace that it let in.
+    await plane.store.delete(workspaceInstances, keyOf(instance)).catch(ignoreNotFound);
     await plane.store.delete(workspaceTemplates, { name: 'strict' });
+    await waitForGone(plane.store, workspaceTemplates, { name: 'strict' }, { timeoutMs: 60_000 });
   });
 
   it('that would be of another template', async () => {

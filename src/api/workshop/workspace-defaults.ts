@@ -52,11 +52,21 @@ export const nestedCluster = withRules(
   },
 ).describe('The Kubernetes cluster a workspace comes with.');
 
+/** Less than Docker takes, and than any shell runs in; mostly it is `512m`, which is half a byte. */
+const bytes = (description: string) =>
+  withRules(quantity(description), {
+    rule: "isQuantity(self) && quantity(self).compareTo(quantity('6Mi')) >= 0",
+    message: 'must be at least 6Mi, such as 512Mi or 2Gi (m would be thousandths of a byte)',
+  });
+
 export const resources = z
   .object({
-    cpu: quantity('CPU limit of each container, such as 500m.').optional(),
-    memory: quantity('Memory limit of each container, such as 512Mi.').optional(),
-    disk: quantity('How much the workspace may write, such as 2Gi; where the file system can count it.').optional(),
+    cpu: withRules(quantity('CPU limit of each container, such as 500m.'), {
+      rule: "isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))",
+      message: 'must be above zero, such as 500m or 2',
+    }).optional(),
+    memory: bytes('Memory limit of each container, such as 512Mi.').optional(),
+    disk: bytes('How much the workspace may write, such as 2Gi; where the file system can count it.').optional(),
   })
   .describe('Limits; enforced where the backend can.');
 
