@@ -22,7 +22,14 @@ export interface StepFile {
 }
 
 export interface WorkloadRequest extends WorkspaceRef {
-  step: { id: string; image?: string; env?: Record<string, string>; files?: readonly StepFile[] };
+  step: {
+    id: string;
+    image?: string;
+    env?: Record<string, string>;
+    files?: readonly StepFile[];
+    /** Of the steps before it: for whoever has not been there. */
+    earlierFiles?: readonly StepFile[];
+  };
   /** For the user's kubectl; absent where there is no cluster. */
   kubeconfig?: string;
   /** Docker network of the cluster, for workloads that are containers. */

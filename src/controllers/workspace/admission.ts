@@ -1,10 +1,11 @@
 /**
- * What is refused when it is written because another object says so: overrides that a template locks, steps that it does not have or that are not open yet; and of templates,
+ * What is refused when it is written because another object says so: overrides that a template locks, steps that it does not have or that are not open yet, templates that are on their way out; and of templates,
  * requirements that nobody can meet.
  */
 import type { KubeObject } from '../../api/object.ts';
 import { workspaceInstances, workspaceTemplates } from '../../api/resources.ts';
 import { type AdmissionPlugin, type FieldError, field, invalid } from '../../apiserver/index.ts';
+import { isDeleting } from '../../kube/index.ts';
 import { misplacedRequirements, whyLocked } from './navigation.ts';
 import { lockedFields, stepIds } from './settings.ts';
 
@@ -39,6 +40,10 @@ function ofInstance(
 ): FieldError[] {
   const template = templateNamed(instance.spec?.templateRef?.name ?? '');
   if (!template) return []; // It may come later; the workspace says that it waits for it.
+  if (!old && isDeleting(template)) {
+    const rule = `the template ${template.metadata.name} is being deleted: it goes when its last workspace has gone`;
+    return [field.forbidden('spec.templateRef.name', rule)];
+  }
   const errors = lockedFields(template, instance).map((locked) => field.forbidden(locked.field, locked.rule));
   const { currentStep } = instance.spec;
   if (currentStep === undefined || currentStep === old?.spec?.currentStep) return errors;

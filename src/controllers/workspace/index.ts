@@ -9,10 +9,9 @@ import {
   isDeleting,
   keyOf,
   type ObjectStore,
-  PatchHelper,
-  setCondition,
 } from '../../kube/index.ts';
 import { SHARED_NAMESPACE } from './shared-cluster.ts';
+import { reconcileTemplate } from './template-scope.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';
 import { WorkspaceScope } from './workspace-scope.ts';
 
@@ -68,18 +67,9 @@ export function workspaceControllers(
           filter: (instance, old) => !old || isDeleting(instance) !== isDeleting(old),
         },
       ],
-      async reconcile(key, { clock, signal }) {
-        const found = await store.get(workspaceTemplates, key, { signal }).catch(ignoreNotFound);
-        if (!found) return;
-        const helper = new PatchHelper(store, workspaceTemplates, found);
-        const draft = helper.draft();
-        const count = instances.list().filter((instance) => templateOf(instance) === key.name).length;
-        draft.status = { ...draft.status, observedGeneration: draft.metadata.generation, instances: count };
-        const hasSteps = (draft.spec?.steps ?? []).length > 0;
-        const message = hasSteps ? '' : 'it has no steps: fill them in with `rookery template sync`';
-        const [status, reason] = hasSteps ? (['True', 'HasSteps'] as const) : (['False', 'NoSteps'] as const);
-        setCondition(draft, { type: 'Ready', status, reason, message }, clock);
-        await helper.patch(draft, signal);
+      async reconcile(key, context) {
+        const found = await store.get(workspaceTemplates, key, { signal: context.signal }).catch(ignoreNotFound);
+        if (found) await reconcileTemplate(store, found, ofTemplate(key.name).length, context);
       },
     },
   ];

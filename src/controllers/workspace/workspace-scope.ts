@@ -160,7 +160,11 @@ export class WorkspaceScope {
       if (step.cluster === 'restore') await (await this.#snapshots(settings, way))?.keep(step);
     }
     const workload = await this.#parts.chooseWorkload(way);
-    const request = { ...(await this.#request(template, settings, workload, cluster, step)), network: cluster.network };
+    const bring = step ? broughtBy(steps, step) : { id: 'start' };
+    const request = {
+      ...(await this.#request(template, settings, workload, cluster, bring)),
+      network: cluster.network,
+    };
     const state = await workload.ensure(request, this.#signal);
     if (state.phase !== 'ready') {
       const text = [state.message, state.next && `Next: ${state.next}`].filter(Boolean).join('\n');
@@ -190,8 +194,7 @@ export class WorkspaceScope {
     step: TemplateStep | undefined,
     marks: Mark[],
   ): Promise<void> {
-    const { namespace = '', name = '' } = this.#object.metadata;
-    const url = settings.webTerminal ? this.#parts.terminalUrl(namespace, name) : undefined;
+    const url = this.#terminalUrl(settings);
     const terminal: Mark = url
       ? ['TerminalReady', 'True', 'Ready', '']
       : ['TerminalReady', 'False', 'Off', settings.webTerminal ? 'no terminal is served here' : 'switched off'];
@@ -202,11 +205,15 @@ export class WorkspaceScope {
       const { expiresAt } = lifetimeOf(settings, draft.status, this.#clock.now());
       if (expiresAt) draft.status.expiresAt = expiresAt;
       else delete draft.status.expiresAt;
-      if (url) draft.status.accessEndpoints = { webTerminal: url };
-      else delete draft.status.accessEndpoints;
-      if (way && settings.cluster.mode === 'per-workspace') draft.status.clusterRef = { name };
+      offer(draft, url);
+      if (way && settings.cluster.mode === 'per-workspace') draft.status.clusterRef = { name: this.#ref.name };
       if (step) enter(draft, step, now);
     });
+  }
+
+  #terminalUrl({ webTerminal }: Settings): string | undefined {
+    const { namespace = '', name = '' } = this.#object.metadata;
+    return webTerminal ? this.#parts.terminalUrl(namespace, name) : undefined;
   }
 
   async #suspend(settings: Settings, reason: string, resolved: Mark, lifetime: Lifetime): Promise<Result> {
@@ -225,6 +232,8 @@ export class WorkspaceScope {
     );
     await this.#report('Suspended', [resolved, ...stopped], (draft) => {
       if (lifetime.expiresAt) draft.status.expiresAt = lifetime.expiresAt;
+      // Opening its page is what wakes it: that has to be where it is served today.
+      offer(draft, this.#terminalUrl(settings));
     });
     // Its time goes on.
     return lifetime.isExpired || lifetime.lookAgainMs === undefined ? undefined : requeueAfter(lifetime.lookAgainMs);
@@ -279,13 +288,13 @@ export class WorkspaceScope {
     { limits }: Settings,
     workload: Workload,
     cluster: NestedState,
-    step: TemplateStep | undefined,
+    step: WorkloadRequest['step'],
   ): Promise<WorkloadRequest> {
     const kubeconfig = workload.audience === 'internal' ? cluster.internal : cluster.external;
     const pullSecrets = await this.#pullSecrets(template);
     return {
       ...this.#ref,
-      step: { id: step?.id ?? 'start', image: step?.imageTag, env: step?.env, files: step?.files },
+      step,
       ...(kubeconfig ? { kubeconfig } : {}),
       ...(Object.keys(limits).length > 0 ? { limits } : {}),
       ...(pullSecrets.length > 0 ? { pullSecrets } : {}),
@@ -367,6 +376,22 @@ export class WorkspaceScope {
 }
 
 type Mark = [type: string, status: Outcome, reason: string, message: string];
+
+/** As its image does, a step has what all before it bring, so that people may begin anywhere. */
+function broughtBy(steps: readonly TemplateStep[], step: TemplateStep): WorkloadRequest['step'] {
+  const earlier = steps.slice(0, steps.indexOf(step));
+  const env = Object.assign({}, ...earlier.map((each) => each.env), step.env) as Record<string, string>;
+  // Where several bring the same one, the last of them does.
+  const earlierFiles = [
+    ...new Map(earlier.flatMap(({ files = [] }) => files).map((file) => [file.path, file])).values(),
+  ];
+  return { id: step.id, image: step.imageTag, env, files: step.files, earlierFiles };
+}
+
+function offer(draft: Draft, webTerminal: string | undefined): void {
+  if (webTerminal) draft.status.accessEndpoints = { webTerminal };
+  else delete draft.status.accessEndpoints;
+}
 
 /** Leaves the step before and enters this one; the history keeps both. */
 function enter(draft: Draft, { id: step, checks = [] }: TemplateStep, now: string): void {

@@ -226,7 +226,7 @@ export class DockerWorkload implements Workload {
   async #deliver(request: WorkloadRequest, container: string, signal?: AbortSignal): Promise<void> {
     const delivered = await readFile(this.#path(request.id, 'delivered'), 'utf8').catch(() => undefined);
     if (delivered === (request.kubeconfig ?? '')) return;
-    await this.#putFiles({ ...request, step: { ...request.step, files: [] } }, signal, container);
+    await this.#putFiles({ ...request, step: { id: request.step.id } }, signal, container);
   }
 
   async #putFiles(request: WorkloadRequest, signal?: AbortSignal, container = containerName(request)): Promise<void> {
@@ -234,6 +234,7 @@ export class DockerWorkload implements Workload {
     const folder = this.#path(id, 'home');
     await rm(folder, { recursive: true, force: true });
     const files = [
+      ...(step.earlierFiles ?? []),
       ...(step.files ?? []),
       ...(kubeconfig === undefined ? [] : [{ path: '.kube/config', content: kubeconfig, mode: '0600' }]),
     ];

@@ -20,7 +20,7 @@ import type {
   WorkloadState,
   WorkspaceRef,
 } from '../workload.ts';
-import { isUnified, limitGroups, removeGroups } from './cgroup.ts';
+import { isUnified, limitGroups, removeGroups, sweepGroups } from './cgroup.ts';
 import { limitDisk } from './disk-quota.ts';
 import {
   findIsolation,
@@ -55,6 +55,8 @@ interface Note {
   limits?: WorkloadRequest['limits'];
   /** Hash of the kubeconfig that was delivered. */
   kubeconfig?: string;
+  /** Paths of all files that steps have brought. */
+  brought?: string[];
 }
 
 /** Run by the student's own shell: what it finds in the way (links, say) leads no further than the student gets anyway. */
@@ -72,6 +74,7 @@ export class ProcessWorkload implements Workload {
   readonly #unlimited = new Map<string, string>();
   readonly #log: WorkloadLog;
   #isolation: Promise<Isolation> | undefined;
+  #swept: Promise<void> | undefined;
   #kubectl: Promise<string | undefined> | undefined;
 
   constructor(options: ProcessWorkloadOptions) {
@@ -94,21 +97,30 @@ export class ProcessWorkload implements Workload {
     const { id, name, step, kubeconfig, limits } = request;
     const known = await this.#note(id);
     const digest = kubeconfig && createHash('sha256').update(kubeconfig).digest('hex');
-    const note: Note = { name, step: step.id, env: step.env ?? {}, limits, kubeconfig: digest ?? known?.kubeconfig };
-    // Everything comes once: what the student made of it since is theirs.
-    const files: StepFile[] = known?.step === step.id ? [] : [...(step.files ?? [])];
+    // When a step begins, and not again while it lasts: what the student makes of it is theirs.
+    const files: StepFile[] = known?.step === step.id ? [] : filesOf(step, known?.brought ?? []);
+    const brought = [...new Set([...(known?.brought ?? []), ...files.map(({ path }) => path)])];
+    const env = step.env ?? {};
+    const note: Note = { name, step: step.id, env, limits, kubeconfig: digest ?? known?.kubeconfig, brought };
     if (kubeconfig && known?.kubeconfig !== digest) {
       files.push({ path: '.kube/config', content: kubeconfig, mode: '0600' });
     }
     this.#stopped.delete(id);
     if (known) for (const file of files) await this.#put(id, file);
     else await this.#furnish(id, [{ path: '.bashrc', content: BASHRC }, ...files]);
+    this.#swept ??= this.#sweep();
+    await this.#swept;
     await limitGroups(id, limits);
     if (JSON.stringify(known) !== JSON.stringify(note)) await this.#remember(id, note);
     const what = known ? files.map(({ path }) => `~/${path}`).join(', ') : 'the home folder';
     if (what) await this.#tell(id, `step ${step.id}: ${what} put in place`);
     const message = await this.#limitDisk(id, known?.limits?.disk, limits?.disk);
     return { phase: 'ready', reason: 'Ready', message };
+  }
+
+  /** Once by each process of ours: what is left of homes that are gone has nobody else to remove it. */
+  async #sweep(): Promise<void> {
+    await sweepGroups(new Set(await readdir(this.#options.folder).catch(() => [])));
   }
 
   /** Told each time, done when it changes, and once by each process of ours. */
@@ -270,6 +282,12 @@ export class ProcessWorkload implements Workload {
   #path(...parts: string[]): string {
     return join(this.#options.folder, ...parts);
   }
+}
+
+/** Its own, and of the steps before it what never came because somebody jumped. */
+function filesOf({ files = [], earlierFiles = [] }: WorkloadRequest['step'], brought: readonly string[]): StepFile[] {
+  const there = new Set([...brought, ...files.map(({ path }) => path)]);
+  return [...earlierFiles.filter(({ path }) => !there.has(path)), ...files];
 }
 
 function environment(

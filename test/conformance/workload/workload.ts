@@ -73,6 +73,14 @@ export function workloadConformance(title: string, make: () => Promise<WorkloadU
       expect((await gone(wanted)).removed).toEqual([]);
     });
 
+    it('brings what steps before bring to whoever jumped over them', LONG, async () => {
+      const file = (path: string) => ({ path, content: `${path}\n` });
+      const step = { ...world.step('intro'), files: [file('own')], earlierFiles: [file('earlier')] };
+      const wanted = request('jumped', { step });
+      expect(await say(await ready(wanted), wanted, 'cd; cat own earlier')).toMatchObject({ stdout: 'own\nearlier\n' });
+      await gone(wanted);
+    });
+
     it('keeps what was written over suspend, and over a crash of ours', LONG, async () => {
       const wanted = request('kept');
       let workload = await ready(wanted);
