@@ -34,16 +34,24 @@ function remove(conditions: CrdCondition[], type: string): void {
 }
 
 function acceptNames(crd: Crd, others: Iterable<Crd>): { names: CrdNames; verdict: CrdCondition } {
+  const wanted = crd.spec.names;
+  const wantedNames = new Set([wanted.plural, wanted.singular, ...(wanted.shortNames ?? [])]);
+  const wantedKinds = new Set([wanted.kind, wanted.listKind]);
   const resources = new Set<string>();
   const kinds = new Set<string>();
+  // There may be a thousand others: only what is wanted is remembered of them.
+  const note = (name: string | undefined) => {
+    if (name && wantedNames.has(name)) resources.add(name);
+  };
   for (const other of others) {
     const accepted = other.status?.acceptedNames;
     if (other.spec.group !== crd.spec.group || !accepted || other.metadata.name === crd.metadata.name) continue;
-    for (const name of [accepted.plural, accepted.singular, ...(accepted.shortNames ?? [])])
-      if (name) resources.add(name);
-    for (const kind of [accepted.kind, accepted.listKind]) if (kind) kinds.add(kind);
+    note(accepted.plural);
+    note(accepted.singular);
+    accepted.shortNames?.forEach(note);
+    if (wantedKinds.has(accepted.kind)) kinds.add(accepted.kind);
+    if (accepted.listKind && wantedKinds.has(accepted.listKind)) kinds.add(accepted.listKind);
   }
-  const wanted = crd.spec.names;
   const had = crd.status?.acceptedNames;
   const names: CrdNames = { ...(had ?? { plural: '', kind: '' }) };
   let verdict: CrdCondition = {

@@ -60,6 +60,7 @@ export class CrdController {
   stop(): void {
     this.#stopped = true;
     this.#stopWatch?.();
+    this.#index.flush();
     for (const end of this.#waits.values()) end();
     this.#waits.clear();
   }

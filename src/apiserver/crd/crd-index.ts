@@ -5,12 +5,14 @@
 import type { Store, Stored } from '../store/store.ts';
 import type { Crd } from './crd.ts';
 
+/** Real time, not that of a clock: it is about who has the processor. */
+const SAVE_MS = 500;
 const META_KEY = 'crd-index';
 
 export class CrdIndex {
   readonly #store: Store;
   #entries: Map<string, Crd> | undefined;
-  #saving = false;
+  #saving: NodeJS.Timeout | undefined;
 
   constructor(store: Store) {
     this.#store = store;
@@ -46,18 +48,21 @@ export class CrdIndex {
     return this.#entries;
   }
 
-  /** Many CRDs often arrive together: one save for all of them. */
+  /** Many CRDs often arrive together: one save for all of them. What a crash loses is parsed at the next start. */
   #save(): void {
-    if (this.#saving) return;
-    this.#saving = true;
-    setImmediate(() => {
-      this.#saving = false;
-      try {
-        this.#store.meta.set(META_KEY, JSON.stringify([...this.#known().values()]));
-      } catch {
-        // The store was closed meanwhile; the index is only a short cut.
-      }
-    });
+    this.#saving ??= setTimeout(() => this.flush(), SAVE_MS).unref();
+  }
+
+  /** Saves what is not saved yet. */
+  flush(): void {
+    if (this.#saving === undefined) return;
+    clearTimeout(this.#saving);
+    this.#saving = undefined;
+    try {
+      this.#store.meta.set(META_KEY, JSON.stringify([...this.#known().values()]));
+    } catch {
+      // The store was closed meanwhile; the index is only a short cut.
+    }
   }
 }
 
