@@ -101,6 +101,8 @@ export const suites: readonly Suite[] = [
     name: 'capi-core',
     about: 'upstream’s core lives the story that ours has to live, and what it says is recorded',
     parts: ['cluster-api', 'kubernetes', 'etcd'],
+    // `make test` judges ours by the record; upstream says something else only when its version changes.
+    full: true,
   },
   { name: 'vcluster', about: 'a vcluster in a k3d cluster', parts: ['vcluster-images', 'k3d-cli', 'k3s-image'] },
   { name: 'vcluster-objects', about: 'our objects of a vcluster against its chart', parts: ['vcluster', 'helm'] },

@@ -1,0 +1,54 @@
+import { request } from 'node:http';
+import { afterAll, expect, it } from 'vitest';
+import { systemClock } from '../clock.ts';
+import { silentLogger } from '../telemetry/log.ts';
+import { TerminalSessions } from './terminal/terminal-sessions.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
+import type { WorkspaceAccess } from './workspace-access.ts';
+import { WorkspaceLinks } from './workspace-links.ts';
+import { WorkspaceServer } from './workspace-server.ts';
+
+const links = new WorkspaceLinks(Buffer.alloc(32, 1), systemClock);
+const server = await WorkspaceServer.start({
+  links,
+  access: { check: async () => [] } as unknown as WorkspaceAccess,
+  sessions: new TerminalSessions({ clock: systemClock }),
+  assets: new URL('file:///nowhere/'),
+  host: '127.0.0.1',
+  port: 0,
+  proxies: new TrustedProxies([]),
+  publicUrl: 'https://class.example.com',
+  clock: systemClock,
+  log: silentLogger,
+});
+afterAll(() => server.close());
+
+const place = { namespace: 'ws-ada', name: 'ada' };
+const pass = links.sign({ ...place, uid: '1', role: 'student' }, 60_000);
+const ask = (path: string, method: string, headers: Record<string, string>) =>
+  new Promise<{ status?: number; cookie?: string }>((resolve, reject) => {
+    request(new URL(path, server.url), { method, headers }, (response) => {
+      response.resume();
+      resolve({ status: response.statusCode, cookie: response.headers['set-cookie']?.[0] });
+    })
+      .on('error', reject)
+      .end();
+  });
+
+it('hands out links to the site of its proxy', () => {
+  expect(server.urlOf(place)).toBe('https://class.example.com/w/ws-ada/ada/');
+});
+
+it('gives a cookie for TLS alone to those who come by that site', async () => {
+  const cookieFor = async (host: string) => (await ask(`/open?link=${pass}`, 'GET', { host })).cookie;
+  expect(await cookieFor('class.example.com')).toMatch(/; Secure$/);
+  expect(await cookieFor('127.0.0.1:7480')).toMatch(/; SameSite=Strict$/);
+});
+
+it('takes pages of that site for its own, whatever host the proxy names, and no others', async () => {
+  const from = async (origin: string) =>
+    (await ask('/w/ws-ada/ada/check', 'POST', { origin, cookie: `pass=${pass}` })).status;
+  expect(await from('https://class.example.com')).toBe(200);
+  expect(await from('https://evil.example.com')).toBe(403);
+  expect(await from('https://class.example.com.evil.example')).toBe(403);
+});
