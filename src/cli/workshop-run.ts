@@ -7,9 +7,9 @@ import { workspaceInstances } from '../api/resources.ts';
 import { systemClock } from '../clock.ts';
 import { ensureNamespace } from '../controllers/workspace/own-namespace.ts';
 import { RookeryError } from '../errors.ts';
-import { apiVersionOf, isAlreadyExists, type ObjectStore, waitFor } from '../kube/index.ts';
+import { apiVersionOf, ConnectionError, isAlreadyExists, KubeError, type ObjectStore, waitFor } from '../kube/index.ts';
 import { compile } from '../workshop/compile.ts';
-import { connect, type GlobalOptions } from './connect.ts';
+import { type Connected, connect, type GlobalOptions } from './connect.ts';
 import { Interrupted } from './interrupt.ts';
 import { print } from './output.ts';
 import { sync } from './template.ts';
@@ -24,26 +24,37 @@ const LINK_MS = 12 * 3_600_000;
 /** Editors write several files at once. */
 const SETTLE_MS = 200;
 
-export async function runWorkshop(options: GlobalOptions & { once?: boolean }, folder: string): Promise<void> {
-  const workshop = await load(folder);
-  const { home, store, signal, isHosted, close } = await connect(options);
+interface RunOptions extends GlobalOptions {
+  once?: boolean;
+}
+
+export async function runWorkshop(options: RunOptions, folder: string): Promise<void> {
+  await load(folder);
+  const connected = await connect(options);
   try {
-    if (isHosted) throw nothingServes();
-    const template = await sync(store, compile(workshop, systemClock));
-    const instance = await ensureInstance(store, template, signal);
-    const link = await linkTo(store, home, instance, 'student', LINK_MS);
-    const name = instance.metadata.name as string;
-    await print(options.output, { workspace: name, link }, () => welcome(name, link, options.once));
-    if (options.once) return;
-    await follow(folder, signal, async () => {
-      await sync(store, compile(await load(folder), systemClock));
-      process.stderr.write('the workspace is up to date with the files\n');
-    });
+    if (connected.isHosted) throw nothingServes();
+    // From before the files are read: what is saved while the workspace comes up counts.
+    const changes = changesOf(folder);
+    await present(options, folder, connected, changes).finally(() => changes.close());
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
   } finally {
-    await close();
+    await connected.close();
   }
+}
+
+async function present(options: RunOptions, folder: string, connected: Connected, changes: Changes): Promise<void> {
+  const { home, store, signal } = connected;
+  const template = await sync(store, compile(await load(folder), systemClock));
+  const instance = await ensureInstance(store, template, signal);
+  const link = await linkTo(store, home, instance, 'student', LINK_MS);
+  const name = instance.metadata.name as string;
+  await print(options.output, { workspace: name, link }, () => welcome(name, link, options.once));
+  if (options.once) return;
+  await follow(changes, signal, async () => {
+    await sync(store, compile(await load(folder), systemClock));
+    process.stderr.write('the workspace is up to date with the files\n');
+  });
 }
 
 async function ensureInstance(store: ObjectStore, template: KubeObject, signal: AbortSignal): Promise<KubeObject> {
@@ -71,29 +82,46 @@ async function ensureInstance(store: ObjectStore, template: KubeObject, signal: 
   return (await waitFor(store, workspaceInstances, { namespace, name }, isRunning, wait)) as KubeObject;
 }
 
-/** Until Ctrl-C. What is wrong in the files is told, and the workspace stays as it was. */
-async function follow(folder: string, signal: AbortSignal, update: () => Promise<void>): Promise<void> {
+interface Changes {
+  /** Whether there were any since it was last asked. */
+  take(): boolean;
+  close(): void;
+}
+
+function changesOf(folder: string): Changes {
   let isChanged = false;
   const onChange = () => {
     isChanged = true;
   };
   // Whatever is wrong with watching a folder, reading it says it better.
   const watcher = watch(folder, { recursive: true }, onChange).on('error', onChange);
+  const take = () => {
+    const was = isChanged;
+    isChanged = false;
+    return was;
+  };
+  return { take, close: () => watcher.close() };
+}
+
+/** Until Ctrl-C. What is wrong in the files is told, and the workspace stays as it was. */
+async function follow(changes: Changes, signal: AbortSignal, update: () => Promise<void>): Promise<void> {
   try {
     for (;;) {
       await delay(SETTLE_MS, undefined, { signal });
-      if (!isChanged) continue;
-      isChanged = false;
+      if (!changes.take()) continue;
       await update().catch((error) => {
-        if (!(error instanceof RookeryError)) throw error;
+        if (!isForTheAuthor(error)) throw error;
         process.stderr.write(`${error.message}\n`);
       });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-  } finally {
-    watcher.close();
   }
+}
+
+/** What is wrong in the files, what the API refuses of them, and a control plane that is being started again. */
+function isForTheAuthor(error: unknown): error is Error {
+  return [RookeryError, KubeError, ConnectionError].some((kind) => error instanceof kind);
 }
 
 function welcome(name: string, link: string, isOnce: boolean | undefined): string {
