@@ -10,6 +10,7 @@ it('takes the first column, with or without a header', () => {
     'alan-turing',
   ]);
   expect(ids('\uFEFFada\n')).toEqual(['ada']);
+  expect(ids('Karel Čapek\nÉmile\nŁukasz\nStraße\n')).toEqual(['karel-capek', 'emile', 'lukasz', 'strasse']);
 });
 
 it('refuses what would make two workspaces of one name, or none, with the line', () => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { KubeObject } from '../api/object.ts';
 import { workspaceTemplates } from '../api/resources.ts';
 import { RookeryError } from '../errors.ts';
-import { ignoreNotFound, listAll, type ObjectStore, objectsOf } from '../kube/index.ts';
+import { ignoreNotFound, isAlreadyExists, listAll, type ObjectStore, objectsOf } from '../kube/index.ts';
 import { type Artifact, readArtifact } from '../workshop/artifact.ts';
 import { templateOf, templateSteps } from '../workshop/template.ts';
 import { connect, type GlobalOptions } from './connect.ts';
@@ -33,7 +33,7 @@ export async function applyTemplates(options: GlobalOptions & { file: string }):
   const text = await readFile(options.file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new RookeryError('template.file', `${options.file} cannot be read: ${error.code}`, { class: 'user' });
   });
-  const objects = objectsOf(text);
+  const objects = parsed(text, options.file);
   const stranger = objects.find(({ kind }) => kind !== workspaceTemplates.kind);
   if (stranger || objects.length === 0) {
     const what = stranger ? `a ${stranger.kind} is no WorkspaceTemplate` : 'there is no template in it';
@@ -43,13 +43,33 @@ export async function applyTemplates(options: GlobalOptions & { file: string }):
   try {
     const applied: KubeObject[] = [];
     for (const object of objects) {
-      applied.push(await store.apply(workspaceTemplates, object, { fieldManager: 'rookery-template', force: true }));
+      const options = { fieldManager: 'rookery-template', force: true };
+      applied.push(await store.apply(workspaceTemplates, object, options).catch(asRefusal));
     }
     const text = applied.map(({ metadata }) => `template ${metadata.name} applied\n`).join('');
     await print(options.output, applied, () => text);
   } finally {
     await close();
   }
+}
+
+function parsed(text: string, file: string): KubeObject[] {
+  try {
+    return objectsOf(text);
+  } catch (error) {
+    throw new RookeryError('template.yaml', `${file}: ${(error as Error).message.trim()}`, { class: 'user' });
+  }
+}
+
+/** What an apply does not even understand is answered as a failure of the server; it is the file that is wrong. */
+function asRefusal(error: unknown): never {
+  const [, what] = /^failed to create typed patch object[^:]*: ([\s\S]+)$/.exec((error as Error).message) ?? [];
+  if (!what) throw error;
+  throw new RookeryError('template.field', `the template cannot be read: ${what}`, { class: 'user', cause: error });
+}
+
+function ignoreAlreadyExists(error: unknown): undefined {
+  if (!isAlreadyExists(error)) throw error;
 }
 
 export async function syncTemplate(options: GlobalOptions & { name?: string }, file: string): Promise<void> {
@@ -67,7 +87,10 @@ export async function syncTemplate(options: GlobalOptions & { name?: string }, f
 /** An operator's defaults stay as they are; the steps and their order are the workshop's. */
 export async function sync(store: ObjectStore, artifact: Artifact, name = artifact.name): Promise<KubeObject> {
   const known = await store.get(workspaceTemplates, { name }).catch(ignoreNotFound);
-  if (!known) return await store.create(workspaceTemplates, templateOf(artifact, name), { fieldManager: 'rookery' });
+  const create = () => store.create(workspaceTemplates, templateOf(artifact, name), { fieldManager: 'rookery' });
+  // Somebody who does the same at the same moment may have been faster.
+  const made = known ? undefined : await create().catch(ignoreAlreadyExists);
+  if (made) return made;
   const body = { spec: { navigation: artifact.navigation, steps: templateSteps(artifact) } };
   return await store.patch(workspaceTemplates, { name }, { type: 'merge', body });
 }

@@ -7,7 +7,7 @@ import { RookeryError } from '../errors.ts';
 import { systemProcesses } from '../tools/processes.ts';
 import { writeArtifact } from '../workshop/artifact.ts';
 import { compile, stepImages } from '../workshop/compile.ts';
-import { buildImage } from '../workshop/images.ts';
+import { buildImage, requireDocker } from '../workshop/images.ts';
 import { loadWorkshop, type Workshop } from '../workshop/load.ts';
 import { problemText } from '../workshop/problem.ts';
 import { type GlobalOptions, homeOf } from './connect.ts';
@@ -33,6 +33,7 @@ export async function compileWorkshop(options: CompileOptions, folder: string): 
     const scratch = join(homeOf(options).path, 'tmp');
     await mkdir(scratch, { recursive: true, mode: 0o700 });
     const processes = systemProcesses();
+    await requireDocker(processes);
     for (const image of stepImages(workshop)) {
       if (options.output === 'table') process.stderr.write(`image ${image.tag} …\n`);
       images.push(await buildImage(image, { processes, scratch }));

@@ -95,7 +95,6 @@ async function wantedOnes(options: CreateOptions, name: string | undefined): Pro
 }
 
 async function request(store: ObjectStore, options: CreateOptions, { name, namespace, owner }: Wanted) {
-  await ensureNamespace(store, namespace, options.namespace ? undefined : name);
   const annotations = options.step && options.force ? { annotations: { [FORCE_ANNOTATION]: options.step } } : {};
   const instance: KubeObject = {
     apiVersion: apiVersionOf(workspaceInstances),
@@ -108,6 +107,8 @@ async function request(store: ObjectStore, options: CreateOptions, { name, names
       ...(options.ttl ? { overrides: { lifecycle: { ttl: options.ttl } } } : {}),
     },
   };
+  await refuseEarly(store, instance);
+  await ensureNamespace(store, namespace, options.namespace ? undefined : name);
   return await store.create(workspaceInstances, instance, { fieldManager: 'rookery' }).catch(async (error) => {
     if (!isAlreadyExists(error)) throw error;
     // A class that was half made is finished by the same command.
@@ -116,6 +117,14 @@ async function request(store: ObjectStore, options: CreateOptions, { name, names
       class: 'user',
       hint: `see \`rookery workspace get ${name}\``,
     });
+  });
+}
+
+/** Tried where there is a namespace already: what is refused leaves none behind. */
+async function refuseEarly(store: ObjectStore, instance: KubeObject): Promise<void> {
+  const attempt = { ...instance, metadata: { ...instance.metadata, namespace: 'default' } };
+  await store.create(workspaceInstances, attempt, { fieldManager: 'rookery', dryRun: true }).catch((error) => {
+    if (!isAlreadyExists(error)) throw error;
   });
 }
 

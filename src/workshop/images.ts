@@ -2,6 +2,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RookeryError } from '../errors.ts';
+import { Docker } from '../tools/docker.ts';
 import type { Processes } from '../tools/processes.ts';
 import type { StepImage } from './compile.ts';
 
@@ -43,6 +44,19 @@ export async function buildImage(
   } finally {
     await rm(context, { recursive: true, force: true });
   }
+}
+
+/** Asked before the first image: without Docker there is none, and that is no fault of the workshop. */
+export async function requireDocker(processes: Processes, signal?: AbortSignal): Promise<void> {
+  await new Docker(processes).version(signal).catch((error: unknown) => {
+    if (!(error instanceof RookeryError)) throw error;
+    const hint = 'get Docker running (`rookery doctor`), or make the artifact alone: --no-images';
+    throw new RookeryError('workshop.docker', `step images are made by Docker: ${error.message}`, {
+      class: 'user',
+      hint,
+      cause: error,
+    });
+  });
 }
 
 export interface BuildParts {

@@ -1,5 +1,5 @@
 // Workspace commands with a control plane that runs: what an instructor types, what they read.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { namespaces } from '../../src/api/resources.ts';
@@ -13,6 +13,10 @@ const file = (name: string, text: string): string => {
   writeFileSync(path, text);
   return path;
 };
+const connected = async () =>
+  new RemoteStore({
+    connection: await loadKubeconfig({ data: readFileSync(join(rookery.home, 'kubeconfig'), 'utf8') }),
+  });
 const TEMPLATE = (name: string) => `
 apiVersion: workshop.platform/v1alpha1
 kind: WorkspaceTemplate
@@ -49,6 +53,43 @@ it('makes a class; one student’s trouble does not stop the others, and the sam
   expect(stderr).toContain(`${template}-${long}: `);
   const class2 = file('class.csv', 'ada\neve\nbob\n');
   expect(await run('workspace', 'create', '-t', template, '--students', class2)).toMatchObject({ code: 0 });
+});
+
+it('leaves nothing of a workspace that is refused', async () => {
+  expect(await run('workspace', 'create', 'lea', '-t', 'course', '--ttl', '2d')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('spec.overrides.lifecycle.ttl'),
+  });
+  const store = await connected();
+  const spaces = (await store.list(namespaces)).items.map(({ metadata }) => metadata.name);
+  await store.close();
+  expect(spaces).not.toContain('ws-lea');
+});
+
+it('says what is wrong in a template, and where', async () => {
+  const wrong = (text: string) => run('template', 'apply', '-f', file('wrong.yaml', text));
+  expect(await wrong('not: [yaml')).toMatchObject({ code: 2, stderr: expect.stringMatching(/wrong\.yaml: .*line 1/) });
+  const field = TEMPLATE('wrong').replace('spec:', 'spec:\n  defaults: { access: { ssh: true } }');
+  expect(await wrong(field)).toMatchObject({ code: 2, stderr: expect.stringContaining('.spec.defaults.access.ssh') });
+});
+
+it('goes on following the files of a workshop that the API refuses', async () => {
+  const folder = join(rookery.home, 'followed');
+  mkdirSync(join(folder, 'steps/one'), { recursive: true });
+  writeFileSync(join(folder, 'workshop.yaml'), 'version: v1\nworkshop: { name: followed }\nsteps: [one]\n');
+  writeFileSync(join(folder, 'steps/one/step.yaml'), 'title: One\n');
+  const write = (text: string) => writeFileSync(join(folder, 'steps/one/content.md'), text);
+  write('words');
+  const following = rookery.start('workshop', 'run', folder);
+  await until('the workspace', () => following.said().includes('Files are followed'));
+  write('x'.repeat(300_000));
+  await until('the refusal', () => following.said().includes('spec.steps[0].content: Too long'));
+  write('other words');
+  await until('the next change', () => following.said().includes('up to date with the files'));
+  following.child.kill('SIGINT');
+  expect(await following.ended).toMatchObject({ code: 0 });
+  const compiled = await run('workshop', 'build', 'compile', folder);
+  expect(compiled).toMatchObject({ code: 2, stderr: expect.stringContaining('--no-images') });
 });
 
 it('runs the checks of a workspace', async () => {
@@ -133,9 +174,7 @@ it('a class whose time is up leaves nothing: clusters, namespaces, files', async
   await run('template', 'apply', '-f', file('class.yaml', of('1s')));
   const left = async () => (await rookery.json<unknown[]>('workspace', 'list', '-t', 'class')).length;
   await expect.poll(left, { timeout: 60_000 }).toBe(0);
-  const store = new RemoteStore({
-    connection: await loadKubeconfig({ data: readFileSync(join(rookery.home, 'kubeconfig'), 'utf8') }),
-  });
+  const store = await connected();
   const spaces = async () =>
     (await store.list(namespaces)).items.filter(({ metadata }) => metadata.name?.startsWith('ws-class-')).length;
   await expect.poll(spaces, { timeout: 60_000 }).toBe(0);
