@@ -13,6 +13,8 @@ export interface Config {
   webPort: number;
   /** Addresses and networks (`10.0.0.0/8`) of proxies whose word on how a request came to them is taken. */
   trustedProxies: string[];
+  /** Where people find the pages, when it is not where they are served: the site of a proxy. */
+  publicUrl?: string;
   logLevel: LogLevel;
   /** `full`: an acknowledged write also survives a power cut; slower. */
   durability: 'normal' | 'full';
@@ -34,6 +36,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}):
     webPort:
       flags.webPort ?? (env.ROOKERY_WEB_PORT ? parsePort(env.ROOKERY_WEB_PORT, 'ROOKERY_WEB_PORT') : DEFAULT_WEB_PORT),
     trustedProxies: flags.trustedProxies ?? list(env.ROOKERY_TRUSTED_PROXIES),
+    publicUrl: flags.publicUrl ?? site('ROOKERY_PUBLIC_URL', env.ROOKERY_PUBLIC_URL),
     logLevel: flags.logLevel ?? oneOf('ROOKERY_LOG_LEVEL', LOG_LEVELS, env.ROOKERY_LOG_LEVEL, 'warn'),
     durability: flags.durability ?? oneOf('ROOKERY_DURABILITY', DURABILITIES, env.ROOKERY_DURABILITY, 'normal'),
   };
@@ -54,6 +57,17 @@ function port(text: string | undefined): number {
 
 function list(text = ''): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
+}
+
+/** `https://class.example.com`, without a trailing slash. */
+function site(name: string, text: string | undefined): string | undefined {
+  if (!text) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  throw new RookeryError('config.value', `${name}: ${JSON.stringify(text)} is not the address of a site`, {
+    class: 'user',
+    hint: 'write protocol, host and port alone, such as https://class.example.com or http://10.0.0.5:8080',
+  });
 }
 
 function oneOf<T extends string>(name: string, allowed: readonly T[], value: string | undefined, fallback: T): T {

@@ -81,20 +81,21 @@ async function serve(
   const log = process.stderr.isTTY
     ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
     : jsonLogger({ level: config.logLevel });
-  const terminals: ControlPlaneOptions['terminals'] = async (parts) =>
-    (await import('../http/index.ts')).serveWorkspaces({
-      ...parts,
-      address: config.host,
-      port: config.webPort,
-      trustedProxies: config.trustedProxies,
-      log,
-    });
+  let webUrl: string | undefined;
+  const terminals: ControlPlaneOptions['terminals'] = async (parts) => {
+    const { serveWorkspaces } = await import('../http/index.ts');
+    const { trustedProxies, publicUrl } = config;
+    const address = { address: config.host, port: config.webPort, trustedProxies, publicUrl };
+    const served = await serveWorkspaces({ ...parts, ...address, log });
+    webUrl = served.localUrl;
+    return served;
+  };
   const plane = await ControlPlane.start({ config, log, metrics: createMetrics(), terminals });
   try {
     await refreshKubeconfigs(plane, home);
     const demo = options.demo ? await Promise.race([stopped, ensureDemo(plane, home)]) : undefined;
     if (demo === STOPPED) return;
-    await writeServing(home, { ...facts, url: plane.url });
+    await writeServing(home, { ...facts, url: plane.url, webUrl });
     await say(options, welcome(home, plane.url, demo), {
       running: true,
       url: plane.url,

@@ -14,13 +14,13 @@ interface Result {
 const PASS_MS = 60_000;
 
 export async function checkWorkspace(options: GlobalOptions & { namespace?: string }, name: string): Promise<void> {
-  const { home, store, signal, isHosted, close } = await connect(options);
+  const { home, state, store, signal, isHosted, close } = await connect(options);
   try {
     if (isHosted) throw nothingServes();
     const instance = await findWorkspace(store, name, options.namespace);
     const link = new URL(await linkTo(store, home, instance, 'student', PASS_MS));
     const { namespace, name: own } = instance.metadata;
-    const response = await fetch(new URL(`/w/${namespace}/${own}/check`, link), {
+    const response = await fetch(new URL(`/w/${namespace}/${own}/check`, state.webUrl ?? link), {
       method: 'POST',
       headers: { cookie: `pass=${link.searchParams.get('link')}` },
       signal,

@@ -81,7 +81,7 @@ async function eventsOf(store: ObjectStore, { metadata, spec }: KubeObject): Pro
 }
 
 /** The control plane that serves the workspace has its shells; without one there is nothing to hear. */
-function shellOf({ home, store, isHosted, signal }: Connected, instance: KubeObject): () => Promise<Line[]> {
+function shellOf({ home, state, store, isHosted, signal }: Connected, instance: KubeObject): () => Promise<Line[]> {
   let address: Promise<URL> | undefined;
   let since = '';
   return async () => {
@@ -89,7 +89,7 @@ function shellOf({ home, store, isHosted, signal }: Connected, instance: KubeObj
     address ??= linkTo(store, home, instance, 'viewer', PASS_MS).then((link) => new URL(link));
     const link = await address;
     const { namespace, name } = instance.metadata;
-    const url = new URL(`/w/${namespace}/${name}/logs?since=${encodeURIComponent(since)}`, link);
+    const url = new URL(`/w/${namespace}/${name}/logs?since=${encodeURIComponent(since)}`, state.webUrl ?? link);
     const response = await fetch(url, { headers: { cookie: `pass=${link.searchParams.get('link')}` }, signal });
     if (response.status === 404) return [];
     const { lines, message } = (await response.json()) as { lines?: string[]; message?: string };

@@ -15,6 +15,8 @@ export interface State {
   phase: 'starting' | 'serving' | 'stopping';
   /** Empty unless it serves. */
   url: string;
+  /** Where the pages of workspaces are served on this machine; absent where none are. */
+  webUrl?: string;
   startedAt: string;
   version: string;
   /** The command that runs the control plane itself, for as long as it needs it; absent for `rookery up`. */

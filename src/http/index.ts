@@ -19,12 +19,19 @@ export interface ServeWorkspacesOptions {
   port: number;
   /** Default none. */
   trustedProxies?: readonly string[];
+  /** The site that links lead to, where a proxy serves it. Default: where the pages are served. */
+  publicUrl?: string;
   log: Logger;
   clock?: Clock;
   random?: Random;
 }
 
-export async function serveWorkspaces(options: ServeWorkspacesOptions): Promise<Terminals> {
+export interface ServedWorkspaces extends Terminals {
+  /** Where they are reached on this machine, whatever links say. */
+  localUrl: string;
+}
+
+export async function serveWorkspaces(options: ServeWorkspacesOptions): Promise<ServedWorkspaces> {
   const { store, host, home, address, port, log, clock = systemClock, random = systemRandom } = options;
   const links = await WorkspaceLinks.open(home.linkKey, clock, random);
   const access = new WorkspaceAccess(store, clock, (name) => host.workload(name));
@@ -33,13 +40,15 @@ export async function serveWorkspaces(options: ServeWorkspacesOptions): Promise<
   // Run from source, the page is where the build put it.
   const assets = existsSync(beside) ? beside : new URL('../../dist/http/page/', import.meta.url);
   const proxies = new TrustedProxies(options.trustedProxies ?? []);
-  const parts = { links, access, sessions, assets, proxies, host: address, clock, log };
+  const { publicUrl } = options;
+  const parts = { links, access, sessions, assets, proxies, publicUrl, host: address, clock, log };
   const server = await WorkspaceServer.start({ ...parts, port }).catch((error: NodeJS.ErrnoException) => {
     // The page is not worth a control plane that does not start: any free port does.
     if (error.code !== 'EADDRINUSE') throw error;
     return WorkspaceServer.start({ ...parts, port: 0 });
   });
   return {
+    localUrl: server.url,
     urlOf: (namespace, name) => server.urlOf({ namespace, name }),
     end: (id) => sessions.end(id),
     close: () => server.close(),

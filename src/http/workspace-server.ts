@@ -24,6 +24,8 @@ export interface WorkspaceServerOptions {
   host: string;
   port: number;
   proxies: TrustedProxies;
+  /** The site of a proxy before us, without a trailing slash. */
+  publicUrl?: string;
   clock: Clock;
   log: Logger;
 }
@@ -85,7 +87,7 @@ export class WorkspaceServer {
   }
 
   urlOf({ namespace, name }: WorkspaceKey): string {
-    return `${this.url}/w/${namespace}/${name}/`;
+    return `${this.#options.publicUrl ?? this.url}/w/${namespace}/${name}/`;
   }
 
   async close(): Promise<void> {
@@ -148,7 +150,7 @@ export class WorkspaceServer {
     }
     const path = `/w/${pass.namespace}/${pass.name}/`;
     const age = Math.max(0, Math.floor((pass.expiresAt - this.#options.clock.now()) / 1000));
-    const secure = this.#options.proxies.isSecure(request) ? '; Secure' : '';
+    const secure = this.#isSecure(request) ? '; Secure' : '';
     response.setHeader('set-cookie', `pass=${token}; Path=${path}; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`);
     // Not a redirect: a strict cookie is not sent on the way that another site began.
     const next = `<!doctype html><meta http-equiv="refresh" content="0;url=${path}"><a href="${path}">open</a>`;
@@ -166,7 +168,21 @@ export class WorkspaceServer {
   #isSameOrigin(request: IncomingMessage): boolean {
     const { origin } = request.headers;
     if (origin === undefined) return true;
-    return URL.canParse(origin) && new URL(origin).host === this.#options.proxies.hostOf(request);
+    return (
+      URL.canParse(origin) && [this.#options.proxies.hostOf(request), this.#site?.host].includes(new URL(origin).host)
+    );
+  }
+
+  /** People came by TLS: a proxy says so, or they came to the site that has it. */
+  #isSecure(request: IncomingMessage): boolean {
+    const { proxies } = this.#options;
+    if (proxies.isSecure(request)) return true;
+    return this.#site?.protocol === 'https:' && proxies.hostOf(request) === this.#site.host;
+  }
+
+  get #site(): URL | undefined {
+    const { publicUrl } = this.#options;
+    return publicUrl === undefined ? undefined : new URL(publicUrl);
   }
 
   async #asset(response: ServerResponse, name: string): Promise<void> {
