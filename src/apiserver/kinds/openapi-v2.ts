@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Resource } from '../resource.ts';
+import { Turns } from '../turns.ts';
 import { VERSION } from '../version.ts';
 import { builtinResources } from './builtin.ts';
 import { addComponents, type Components } from './openapi-components.ts';
@@ -66,7 +67,11 @@ async function make(registry: Registry): Promise<OpenApiV2> {
     '}}',
   ];
   const hash = createHash('sha512');
-  for (const piece of json) hash.update(piece);
+  const turns = new Turns();
+  for (const piece of json) {
+    hash.update(piece);
+    await turns.pause();
+  }
   return { etag: `"${hash.digest('hex').toUpperCase()}"`, json, protobuf: () => encode(parts) };
 }
 
