@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
+import { loadConfig } from '../config.ts';
 import { silentLogger } from '../telemetry/log.ts';
 import { TerminalSessions } from './terminal/terminal-sessions.ts';
 import { TrustedProxies } from './trusted-proxies.ts';
@@ -52,3 +53,19 @@ it('takes pages of that site for its own, whatever host the proxy names, and no 
   expect(await from('https://evil.example.com')).toBe(403);
   expect(await from('https://class.example.com.evil.example')).toBe(403);
 });
+
+const publicUrl = (text?: string) => loadConfig({ ROOKERY_PUBLIC_URL: text }).publicUrl;
+
+it('the site that links lead to is protocol, host and port alone', () => {
+  expect(publicUrl()).toBeUndefined();
+  expect(publicUrl('')).toBeUndefined();
+  expect(publicUrl('https://class.example.com/')).toBe('https://class.example.com');
+  expect(publicUrl('http://10.0.0.5:8080')).toBe('http://10.0.0.5:8080');
+});
+
+it.each(['class.example.com', 'ftp://x', 'https://x/path', 'https://x/?a', 'https://me:secret@x', 'https://'])(
+  '%s is no site',
+  (text) => {
+    expect(() => publicUrl(text)).toThrow(/^ROOKERY_PUBLIC_URL: /);
+  },
+);
