@@ -255,7 +255,6 @@ describe('one turn of the event loop', () => {
     };
     await report(`the documents of ${2 * count} CRDs`, read, LARGE_LIMIT);
   });
-  });
 
   it('is not much longer with the largest CRDs', async () => {
     const large = crd('large', withSpec({ type: 'object', properties: properties(2_900_000) }));
