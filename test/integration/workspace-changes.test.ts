@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { workspaceInstances, workspaceTemplates } from '../../src/api/resources.ts';
+import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
 import { ControlPlane } from '../../src/embedded/control-plane.ts';
 import { getCondition, waitFor, waitForGone } from '../../src/kube/index.ts';
@@ -15,12 +16,22 @@ const WAIT = { timeoutMs: 60_000 };
 const SLOW = { timeout: 120_000 };
 let plane: ControlPlane;
 let site = 'http://before.example';
+/** What time it is moves on while a page is looked for, which comes last in a reconcile. */
+let leapMs = 0;
+let aheadMs = 0;
+const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+const urlOf = (namespace: string, name: string) => {
+  aheadMs += leapMs;
+  leapMs = 0;
+  return `${site}/${namespace}/${name}/`;
+};
 
 beforeAll(async () => {
   plane = await ControlPlane.start({
     config: loadConfig({}, { home, port: 0 }),
+    clock,
     terminals: async () => ({
-      urlOf: (namespace, name) => `${site}/${namespace}/${name}/`,
+      urlOf,
       end() {},
       async close() {},
     }),
@@ -104,11 +115,21 @@ it('who begins at a later step has what the steps before it bring', SLOW, async 
 });
 
 it('one that is suspended is found where pages are served now', SLOW, async () => {
-  const change = (body: Record<string, unknown>) => plane.store.patch(workspaceInstances, key('eve'), { type: 'merge', body });
+  const change = (body: Record<string, unknown>) =>
+    plane.store.patch(workspaceInstances, key('eve'), { type: 'merge', body });
   await change({ spec: { suspend: true } });
   const rests = ({ status }: KubeObject) => status?.phase === 'Suspended';
   await until('eve', rests);
   site = 'http://after.example';
   await change({ metadata: { annotations: { look: 'again' } } });
   await until('eve', (seen) => rests(seen) && seen.status?.accessEndpoints?.webTerminal.startsWith(site));
+});
+
+it('one whose time is up just while it is looked after ends all the same', SLOW, async () => {
+  await make('late');
+  await until('late', ({ status }) => status?.phase === 'Running');
+  leapMs = 2 * 3_600_000;
+  const body = { metadata: { annotations: { look: 'again' } } };
+  await plane.store.patch(workspaceInstances, key('late'), { type: 'merge', body });
+  await waitForGone(plane.store, workspaceInstances, key('late'), WAIT);
 });

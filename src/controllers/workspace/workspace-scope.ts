@@ -88,7 +88,7 @@ export class WorkspaceScope {
         const reason = this.#object.spec?.suspend ? 'Suspended' : lifetime.isExpired ? 'Expired' : 'Idle';
         return await this.#suspend(settings, reason, resolved, lifetime);
       }
-      return await this.#run(template, settings, resolved, lifetime.lookAgainMs);
+      return await this.#run(template, settings, resolved, lifetime);
     } catch (error) {
       if (!(error instanceof RookeryError)) throw error;
       const message = [error.message, error.hint && `Next: ${error.hint}`].filter(Boolean).join('\n');
@@ -137,7 +137,7 @@ export class WorkspaceScope {
     return undefined;
   }
 
-  async #run(template: KubeObject, settings: Settings, resolved: Mark, lookAgainMs?: number): Promise<Result> {
+  async #run(template: KubeObject, settings: Settings, resolved: Mark, lifetime: Lifetime): Promise<Result> {
     const steps: TemplateStep[] = template.spec?.steps ?? [];
     // Nobody is moved because an author put a step before theirs.
     const { currentStep: at } = this.#object.status ?? {};
@@ -149,7 +149,7 @@ export class WorkspaceScope {
     if (!cluster.isReady) {
       await this.#report('Provisioning', [resolved, ['ClusterReady', 'False', cluster.reason, cluster.message]]);
       const soonest = Math.min(
-        lookAgainMs ?? Number.POSITIVE_INFINITY,
+        lifetime.lookAgainMs ?? Number.POSITIVE_INFINITY,
         cluster.lookAgainMs ?? Number.POSITIVE_INFINITY,
       );
       return Number.isFinite(soonest) ? requeueAfter(soonest) : undefined;
@@ -183,8 +183,10 @@ export class WorkspaceScope {
       ready,
       ['WorkloadReady', 'True', 'Ready', state.message],
     ]);
-    const next = lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now()).lookAgainMs;
-    return next === undefined ? undefined : requeueAfter(next);
+    const now = lifetimeOf(settings, this.#object.status ?? {}, this.#clock.now());
+    // What became due meanwhile is no longer to come: nobody would look again.
+    if (now.isExpired || now.isIdle || now.isExpiring !== lifetime.isExpiring) return requeueAfter(1);
+    return now.lookAgainMs === undefined ? undefined : requeueAfter(now.lookAgainMs);
   }
 
   async #running(
