@@ -1,5 +1,8 @@
 // What takes long is done by the thread, with the results it would have had here.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Evaluator } from '../admission/policy/evaluator.ts';
 import type { PolicySpec } from '../admission/policy/policy.ts';
@@ -32,7 +35,7 @@ describe('work that takes long', () => {
     expect(work().errors).toHaveLength(1);
   });
 
-  it('has the same errors, and leaves the event loop to others', async () => {
+  it('has the same errors, and leaves the event loop to others', { timeout: 100_000 }, async () => {
     const spec: Schema = {
       type: 'string',
       pattern: '^(a+)+b$',
@@ -76,6 +79,21 @@ describe('work that takes long', () => {
     const { decisions } = await orAside(steps, 'policy', [spec, admission], authorizer);
     expect(decisions).toEqual([{}, { denied: { message: 'no list', reason: 'Invalid' } }]);
     expect(asked.map(({ verb }) => verb)).toEqual(['get', 'list']);
+  });
+
+  it('does not keep the process', { timeout: 100_000 }, async () => {
+    const script = `
+      const { MatchConditions } = await import('./src/apiserver/admission/webhook/match-conditions.ts');
+      const { provideThread } = await import('./src/apiserver/aside/aside.ts');
+      provideThread(() => import('./src/apiserver/aside/work.ts'));
+      const sources = [{ name: 'a', expression: "object.spec.findAll('a').size() > 0" }];
+      const conditions = new MatchConditions({ sources, ignoresFailure: false });
+      console.log(await conditions.holdInTurns({ object: { spec: 'a'.repeat(20_000) } }));
+    `;
+    const root = join(import.meta.dirname, '../../..');
+    const args = ['--import', 'tsx', '--input-type=module', '-e', script];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, timeout: 50_000 });
+    expect(stdout).toBe('true\n');
   });
 
   it('fails as it would have here', async () => {

@@ -102,13 +102,14 @@ export class Thread {
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });
-    worker.unref();
     worker.on('message', (message: Message) => this.#heard(message));
     worker.on('error', (error) => {
       if (this.#worker !== worker) return;
       this.#end();
       this.#settle((task) => task.reject(error));
     });
+    // Listeners come before: who listens for messages keeps the process.
+    worker.unref();
     port1.unref();
     this.#answers = port1;
     this.#worker = worker;

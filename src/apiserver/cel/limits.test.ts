@@ -46,6 +46,7 @@ describe('limits of expressions', () => {
     ['compares what doubles', `[[1]]${steps(40, (a) => `.map(${a}, [${a}, ${a}])`)}.map(z, z == z)[0]`],
     ['writes what doubles', `[[1]]${steps(40, (a) => `.map(${a}, [${a}, ${a}])`)}.map(z, '%s'.format([z]))[0]`],
     ['copies a list that doubles', `[[1]]${steps(40, (a) => `.map(${a}, ${a} + ${a})`)}[0].reverse()`],
+    ['counts to a billion', 'lists.range(1000000000).size()'],
     ['flattens a product', 'object.numbers.map(a, object.numbers).flatten().size()'],
     ['joins long texts', "object.texts.map(a, object.text).join(',').size()"],
     ['adds long texts', "object.texts.map(a, object.text + a).all(x, !x.contains('b'))"],
