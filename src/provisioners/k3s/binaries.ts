@@ -21,12 +21,13 @@ export interface K3sBinary {
   size: number;
 }
 
-const SAYS_VERSION = /^k3s version (v\d\S*)/m;
+/** It calls itself by the name of its file. */
+const SAYS_VERSION = /^\S+ version (v\d\S*\+k3s\S*)/m;
 /** `k3s`, `k3s-arm64`, `k3s-v1.35.0+k3s1`: what people call it when they keep several. */
 const NAMES = /^k3s([-_].*)?$/;
 const FIND_ON_HOST = `for file in "$1" "$(command -v k3s)" /usr/local/bin/k3s; do
   [ -n "$file" ] && [ -f "$file" ] || continue
-  version=$("$file" --version 2>/dev/null | sed -n 's/^k3s version \\([^ ]*\\).*/\\1/p')
+  version=$("$file" --version 2>/dev/null | sed -n 's/^[^ ]* version \\(v[^ ]*+k3s[^ ]*\\).*/\\1/p')
   [ -z "$version" ] || echo "$(sha256sum <"$file" | cut -d ' ' -f 1) $(wc -c <"$file") $version $file"
 done`;
 
