@@ -1,11 +1,13 @@
 // The one table from which everything follows: what `make bed` builds, in which order, what a suite may ask for,
 // and what `list` prints. Order is the build order on a cold machine: what most suites need comes first.
+import { k3sPart } from './k3s-part.ts';
 import { kubernetesPart } from './kubernetes-part.ts';
 import { nodePackages, workspacePackages } from './packages.ts';
 import type { Part } from './part.ts';
 import {
   clusterApiVersion,
   k3dVersion,
+  k3sUpgradeVersions,
   k3sVersion,
   kubernetesVersion,
   previousKubernetesVersion,
@@ -158,35 +160,13 @@ export const catalog: readonly Part[] = [
   },
   {
     name: 'k3s',
-    version: k3sVersion,
-    about: 'the one binary; also kubectl, crictl and ctr by name',
-    source: {
-      from: 'go',
+    ...k3sPart(k3sVersion, {
       folder: 'k3s',
-      programs: { k3s: './cmd/server' },
-      copyOf: 'github.com/k3s-io/k3s',
+      program: 'k3s',
       // Without the manifests the cloud-controller gets no rights and nodes keep their `uninitialized` taint.
       overlay: { manifests: 'pkg/deploy/embed' },
-      cgo: true,
-      tags: [
-        'ctrd',
-        'netcgo',
-        'osusergo',
-        'providerless',
-        'urfave_cli_no_docs',
-        'sqlite_omit_load_extension',
-        'static_build',
-      ],
-      ldflags: [
-        `-X github.com/k3s-io/k3s/pkg/version.Version=${k3sVersion}`,
-        '-X github.com/k3s-io/k3s/pkg/version.UpstreamGolang=$GOVERSION',
-        `-X k8s.io/component-base/version.gitVersion=${k3sVersion}`,
-        `-X k8s.io/client-go/pkg/version.gitVersion=${k3sVersion}`,
-        "-extldflags '-static -lm -ldl -lz -lpthread'",
-      ],
-    },
-    needs: ['host-tools'],
-    check: ['bin/k3s'],
+    }),
+    about: 'the one binary; also kubectl, crictl and ctr by name',
   },
   {
     name: 'k3s-image',
@@ -381,6 +361,31 @@ export const catalog: readonly Part[] = [
       keep: { of: 'sigs.k8s.io/kwok', folders: ['kustomize/stage', 'kustomize/crd'] },
     },
     check: ['bin/kwok', 'keep/kustomize/stage', 'keep/kustomize/crd'],
+    optional: true,
+  },
+  {
+    name: 'k3s-upgrade-from',
+    ...k3sPart(k3sUpgradeVersions.from, { folder: 'k3s-1.32.0-rc1', program: `k3s-${k3sUpgradeVersions.from}` }),
+    about: 'the release from which upgrades of k3s start, called as the offline folder wants it',
+    optional: true,
+  },
+  {
+    name: 'k3s-upgrade-to',
+    ...k3sPart(k3sUpgradeVersions.to, { folder: 'k3s-1.32.0', program: `k3s-${k3sUpgradeVersions.to}` }),
+    about: 'the release to which they go',
+    optional: true,
+  },
+  {
+    name: 'k3s-upgrade-images',
+    version: k3sUpgradeVersions.to,
+    about: 'the system images of both, as an archive for machines without a registry',
+    source: {
+      from: 'image',
+      recipe: 'k3s-upgrade-images',
+      inputs: ['archive.ts', 'slim-root.ts', 'small-images.ts', 'k3s-upgrade-images.ts'],
+    },
+    needs: ['coredns', 'small-programs', 'local-path-provisioner', 'node-rootfs'],
+    check: ['image.tar'],
     optional: true,
   },
   {

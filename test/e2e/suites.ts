@@ -64,6 +64,12 @@ export const suites: readonly Suite[] = [
     parts: ['k3s-image', 'kubernetes'],
     full: true,
   },
+  {
+    name: 'k3s-upgrade',
+    about: 'Rookery brings a k3s over SSH to the next release: its pods go on, no way back, kill -9, nothing left',
+    parts: ['k3s-image', 'kubernetes', 'k3s-upgrade-from', 'k3s-upgrade-to', 'k3s-upgrade-images'],
+    full: true,
+  },
   { name: 'k3d', about: 'k3d: server and agent, stop and start', parts: ['k3d-cli', 'k3s-image', 'kubernetes'] },
   {
     name: 'provisioner-k3d',

@@ -11,6 +11,7 @@ const recipes: Record<string, () => Promise<Recipe>> = {
   'k3d-proxy-image': async () => (await import('../images/k3d-proxy-image.ts')).k3dProxyImage,
   'kind-balancer-image': async () => (await import('../images/kind-balancer-image.ts')).kindBalancerImage,
   'k3s-image': async () => (await import('../images/k3s-image.ts')).k3sImage,
+  'k3s-upgrade-images': async () => (await import('../images/k3s-upgrade-images.ts')).k3sUpgradeImages,
   'vcluster-images': async () => (await import('../images/vcluster-images.ts')).vclusterImages,
   'workspace-image': async () => (await import('../images/workspace-image.ts')).workspaceImage,
 };
