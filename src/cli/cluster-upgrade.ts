@@ -56,7 +56,8 @@ async function inPlace(
   }
   const changed = await store.patch(way.resource, key, {
     type: 'merge',
-    body: { spec: { ...way.spec({ kubernetesVersion: wanted }, key) } },
+    // Every kind calls it so; where it lives and what else was wished stays as it is.
+    body: { spec: { kubernetesVersion: wanted } },
   });
   if (!options.wait) return print(options.output, facts, () => `cluster ${name}: upgrade to ${wanted} requested\n`);
   const timeoutMs = options.timeout ? seconds(options.timeout, '--timeout') : way.patienceSeconds * 1000;

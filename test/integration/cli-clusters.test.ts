@@ -108,6 +108,17 @@ it('refuses upgrades that Kubernetes does not have', async () => {
   expect(stdout).toMatch(/would upgrade demo in place from v1\.35\.\d+ to 1\.35/);
 });
 
+it('an upgrade changes the version and nothing else, also of a cluster that lives in another', async () => {
+  const asked = await run('cluster', 'create', 'inner', '-p', 'vcluster', '--host', 'demo', '--no-wait');
+  expect(asked, asked.stderr).toMatchObject({ code: 0 });
+  const upgraded = await run('cluster', 'upgrade', 'inner', '--kubernetes-version', '1.35', '--no-wait');
+  expect(upgraded, upgraded.stderr).toMatchObject({ code: 0 });
+  const root = kubectl(join(rookery.home, 'kubeconfig'), join(rookery.home, 'root'));
+  const { out } = await root('get vcluster inner -o jsonpath={.spec}');
+  expect(JSON.parse(out)).toMatchObject({ host: { cluster: 'demo' }, clusterName: 'inner', kubernetesVersion: '1.35' });
+  expect(await run('cluster', 'delete', 'inner')).toMatchObject({ code: 0 });
+});
+
 it('never makes a simulated cluster for someone who asked for a real one', async () => {
   const { code, stderr } = await run('cluster', 'create', 'real', '-p', 'auto');
   expect(code).toBe(1);

@@ -21,7 +21,7 @@ it('a wish names the machine as people write it', () => {
   expect(() => k3sWay.spec({ nodes: 3 }, key)).toThrow('more than one node');
 });
 
-it('a wish for another version leaves the machine as it is', () => {
+it('a wish without a machine names none', () => {
   expect(k3sWay.spec({ kubernetesVersion: '1.35' }, key)).toEqual({ kubernetesVersion: '1.35' });
 });
 

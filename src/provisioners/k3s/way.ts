@@ -21,7 +21,7 @@ export const k3sWay: ClusterWay = {
     if (image !== undefined) throw notForK3s('--image', 'choose with --kubernetes-version, or spec.binary');
     if ((nodes ?? 1) !== 1 || (controlPlanes ?? 1) !== 1) throw notForK3s('more than one node', 'it has one machine');
     return {
-      // Nothing said is nothing changed, as in the wish for another version: the machine of a new cluster is this one by default.
+      // Without one it is this machine.
       ...(host ? { host: { ssh: { ...targetOf(host), keySecretRef: { name: `${name}-ssh-key` } } } } : {}),
       ...(kubernetesVersion ? { kubernetesVersion } : {}),
     };
