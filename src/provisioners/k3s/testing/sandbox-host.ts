@@ -25,6 +25,9 @@ import { K3sProvisioner } from '../k3s-provisioner.ts';
 const PLACES =
   /(?<![\w}])\/(?=(?:var\/lib|var\/log|etc\/|run\/|sys\/|usr\/libexec)|proc\/self\/mounts|proc\/\[0-9\]\*\/cgroup|proc\/net\/unix)/g;
 
+/** Where the programs look at all processes of the machine. */
+const PROCESSES = '/proc/[0-9]*/comm';
+
 export class Sandbox {
   readonly root = mkdtempSync(join(tmpdir(), 'k3s-machine-'));
   readonly folder = mkdtempSync(join(tmpdir(), 'k3s-clusters-'));
@@ -57,7 +60,9 @@ export class Sandbox {
     const processes = systemProcesses(this.#env);
     const local = new LocalHost(processes);
     const { root } = this;
-    const moved = (text: string) => text.replace(PLACES, `${root}/`);
+    // Other machines of this kind may be at work, and a real k3s or Docker: processes of this one have its folder in their commands.
+    const own = `$(grep -lsaF '${root}' /proc/[0-9]*/cmdline | sed 's/cmdline$/comm/')`;
+    const moved = (text: string) => text.replace(PLACES, `${root}/`).replaceAll(PROCESSES, () => own);
     const reach = () => {
       if (this.isDown)
         throw new RookeryError('host.timeout', 'the machine does not answer', {
