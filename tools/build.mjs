@@ -80,6 +80,8 @@ async function build(wanted) {
       platform: 'node',
       target: 'node20.19',
       packages: 'external',
+      // A third less to read at every start; names stay, for stacks.
+      minifyWhitespace: true,
       sourcemap: true,
       legalComments: 'none',
       logLevel: 'error',

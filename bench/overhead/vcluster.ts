@@ -22,6 +22,7 @@ import { loadVclusterImages } from '../../test/e2e/support/vcluster-images.ts';
 import type { Bench, Contender } from './contender.ts';
 
 const HOST = 'bench-host';
+const COUNTED_MS = 60_000;
 const POLL_MS = 100;
 const PATIENCE_MS = 300_000;
 const namespaceOf = (name: string) => `vcluster-${name}`;
@@ -111,9 +112,12 @@ interface Summary {
 /** Its control plane and its DNS, as the kubelet of the host counts them. */
 async function podsMiB(kubectl: Kubectl, namespace: string): Promise<number> {
   const path = `/api/v1/nodes/${HOST}-control-plane/proxy/stats/summary`;
-  const { pods } = JSON.parse(await kubectl.run('get', '--raw', path)) as Summary;
-  const own = pods.filter(({ podRef }) => podRef.namespace === namespace);
-  const bytes = own.reduce((sum, { memory }) => sum + (memory?.workingSetBytes ?? 0), 0);
-  if (bytes === 0) throw new Error(`the kubelet counts no memory in namespace ${namespace}`);
-  return bytes / 2 ** 20;
+  // The kubelet counts every ten seconds or so, and has not counted pods that are younger.
+  for (const end = Date.now() + COUNTED_MS; Date.now() < end; await delay(POLL_MS)) {
+    const { pods } = JSON.parse(await kubectl.run('get', '--raw', path)) as Summary;
+    const own = pods.filter(({ podRef }) => podRef.namespace === namespace);
+    const bytes = own.reduce((sum, { memory }) => sum + (memory?.workingSetBytes ?? 0), 0);
+    if (bytes > 0) return bytes / 2 ** 20;
+  }
+  throw new Error(`the kubelet counts no memory in namespace ${namespace}`);
 }

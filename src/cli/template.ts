@@ -33,7 +33,7 @@ export async function applyTemplates(options: GlobalOptions & { file: string }):
   const text = await readFile(options.file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new RookeryError('template.file', `${options.file} cannot be read: ${error.code}`, { class: 'user' });
   });
-  const objects = parsed(text, options.file);
+  const objects = await parsed(text, options.file);
   const stranger = objects.find(({ kind }) => kind !== workspaceTemplates.kind);
   if (stranger || objects.length === 0) {
     const what = stranger ? `a ${stranger.kind} is no WorkspaceTemplate` : 'there is no template in it';
@@ -53,9 +53,9 @@ export async function applyTemplates(options: GlobalOptions & { file: string }):
   }
 }
 
-function parsed(text: string, file: string): KubeObject[] {
+async function parsed(text: string, file: string): Promise<KubeObject[]> {
   try {
-    return objectsOf(text);
+    return await objectsOf(text);
   } catch (error) {
     throw new RookeryError('template.yaml', `${file}: ${(error as Error).message.trim()}`, { class: 'user' });
   }

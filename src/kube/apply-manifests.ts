@@ -1,5 +1,4 @@
 /** Applies YAML to a cluster as `kubectl apply --server-side` would: every object, those that others need first. */
-import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../api/object.ts';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
@@ -35,7 +34,7 @@ export async function applyManifests(
     }
   };
   const applied: KubeObject[] = [];
-  for (const object of objectsOf(text).sort((a, b) => rank(a) - rank(b))) {
+  for (const object of (await objectsOf(text)).sort((a, b) => rank(a) - rank(b))) {
     const resource = await find(object);
     const { metadata } = object;
     const placed = resource.namespaced ? { ...object, metadata: { namespace, ...metadata } } : object;
@@ -45,7 +44,9 @@ export async function applyManifests(
 }
 
 /** The objects of a YAML text; lists are opened, empty documents skipped. */
-export function objectsOf(text: string): KubeObject[] {
+export async function objectsOf(text: string): Promise<KubeObject[]> {
+  // Most processes never read any: a start would take longer by the loading of the library.
+  const { parseAllDocuments } = await import('yaml');
   const documents = parseAllDocuments(text);
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => {

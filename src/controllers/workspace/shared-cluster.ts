@@ -3,18 +3,9 @@
  * first workspace and goes with the last. What the namespace was made for is written on it, so that a reset is done once.
  */
 import { createHash } from 'node:crypto';
-import { parse, stringify } from 'yaml';
 import type { KubeObject } from '../../api/object.ts';
 import { clusters, namespaces, secrets, workspaceInstances } from '../../api/resources.ts';
-import {
-  ignoreNotFound,
-  isAlreadyExists,
-  isDeleting,
-  listAll,
-  loadKubeconfig,
-  objectsOf,
-  RemoteStore,
-} from '../../kube/index.ts';
+import { ignoreNotFound, isAlreadyExists, isDeleting, listAll, loadKubeconfig, RemoteStore } from '../../kube/index.ts';
 import type { ClusterWay } from '../../provisioners/registry.ts';
 import { clusterManifests } from '../../provisioners/request-cluster.ts';
 import { MADE_FOR, type NestedClusterParts, type NestedState, readiness } from './nested-cluster.ts';
@@ -50,8 +41,8 @@ export async function ensureShared(parts: NestedClusterParts, request: SharedReq
       return { isReady: false, reason: 'PreparingNamespace', message: 'its namespace is prepared', lookAgainMs: 500 };
     }
     const namespace = namespaceIn(parts.instance);
-    const limited = (text: string | undefined) => text && limitedTo(text, token, namespace);
-    return { ...state, namespace, external: limited(state.external), internal: limited(state.internal) };
+    const limited = async (text: string | undefined) => text && (await limitedTo(text, token, namespace));
+    return { ...state, namespace, external: await limited(state.external), internal: await limited(state.internal) };
   } finally {
     await cluster.close();
   }
@@ -133,7 +124,7 @@ async function furnish(
   const secret = await cluster.get(secrets, { namespace: name, name: ACCOUNT }, { signal }).catch(ignoreNotFound);
   const token = secret?.data?.token;
   if (token) return Buffer.from(token, 'base64').toString();
-  for (const object of objectsOf(furniture(name, madeFor ?? '', settings))) {
+  for (const object of furniture(name, madeFor ?? '', settings)) {
     const [resource] = (await cluster.discover(object.apiVersion, signal)).filter(({ kind }) => kind === object.kind);
     if (resource) await cluster.apply(resource, object, { fieldManager: FIELD_MANAGER, force: true, signal });
   }
@@ -141,9 +132,9 @@ async function furnish(
 }
 
 /** Everything in the namespace is the student's; nothing outside is, and others do not get in. */
-function furniture(namespace: string, madeFor: string, { limits }: Settings): string {
+function furniture(namespace: string, madeFor: string, { limits }: Settings): KubeObject[] {
   const inside = (name: string) => ({ name, namespace });
-  const objects: KubeObject[] = [
+  return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, annotations: { [MADE_FOR]: madeFor } } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: inside(ACCOUNT) },
     {
@@ -172,7 +163,6 @@ function furniture(namespace: string, madeFor: string, { limits }: Settings): st
       type: 'kubernetes.io/service-account-token',
     },
   ];
-  return objects.map((object) => stringify(object)).join('---\n');
 }
 
 async function connect(kubeconfig: string): Promise<RemoteStore> {
@@ -180,7 +170,8 @@ async function connect(kubeconfig: string): Promise<RemoteStore> {
 }
 
 /** The same cluster, by a token that reaches one namespace. */
-function limitedTo(kubeconfig: string, token: string, namespace: string): string {
+async function limitedTo(kubeconfig: string, token: string, namespace: string): Promise<string> {
+  const { parse, stringify } = await import('yaml');
   const [{ cluster = {} } = {}] = (parse(kubeconfig) as { clusters?: { cluster?: object }[] }).clusters ?? [];
   return stringify({
     apiVersion: 'v1',
