@@ -30,6 +30,7 @@ tools: $(NPM_STAMP)
 	tools/install-kubectl
 
 test: build tools ## unit, property and integration tests; no Docker, no Go
+	@$(BED) build chromium
 	npx vitest run
 
 lint: $(NPM_STAMP) ## format, lint, types, import direction, dead code
