@@ -3,6 +3,7 @@
 import { reportFailure } from './cli/failure.ts';
 import { buildProgram } from './cli/program.ts';
 
+endWithReader();
 const program = buildProgram();
 // A command is over when it says so: the timers it waits on do not keep a process alive by themselves.
 const alive = setInterval(() => {}, 60_000);
@@ -12,4 +13,16 @@ try {
   process.exitCode = reportFailure(error, program.opts<{ output?: string }>().output);
 } finally {
   clearInterval(alive);
+}
+
+/** When whoever read has gone, as `head` does, the command ends as when it is asked to, with what it cleans up then. */
+function endWithReader(): void {
+  let isAsked = false;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      if (!isAsked) process.kill(process.pid, 'SIGTERM');
+      isAsked = true;
+    });
+  }
 }

@@ -51,7 +51,8 @@ export async function objectsOf(text: string): Promise<KubeObject[]> {
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => {
     const [error] = document.errors;
-    if (error) throw new RookeryError('manifests.yaml', error.message.split('\n')[0] as string, { class: 'user' });
+    // The lines after the first show the place.
+    if (error) throw new RookeryError('manifests.yaml', error.message.replace(/:?\n[\s\S]*/, ''), { class: 'user' });
     const value = document.toJS() as KubeObject | null;
     if (!value) return [];
     const objects = value.kind === 'List' ? ((value.items ?? []) as KubeObject[]) : [value];

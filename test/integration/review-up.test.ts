@@ -62,6 +62,20 @@ it('stopped in the middle of taking its home, it gives it back', async () => {
   }
 });
 
+it('ends without a stack, and cleanly, when nobody reads any more', async () => {
+  for (const args of [
+    ['cluster', '--help'],
+    ['cluster', 'list'],
+    ['up', '--port', '0'],
+  ]) {
+    const { child, ended } = start(...args);
+    child.stdout?.destroy();
+    const { out } = await ended;
+    expect(out).not.toContain('EPIPE');
+    expect(existsSync(join(home, 'state.json'))).toBe(false);
+  }
+});
+
 it('twice at once: one is up, the other says why not', async () => {
   const both = await Promise.all([run('up', '-d', '--port', '0'), run('up', '-d', '--port', '0')]);
   for (const { code, out } of both) {
