@@ -4,15 +4,19 @@ import { reportFailure } from './cli/failure.ts';
 import { buildProgram } from './cli/program.ts';
 
 endWithReader();
-const program = buildProgram();
-// A command is over when it says so: the timers it waits on do not keep a process alive by themselves.
-const alive = setInterval(() => {}, 60_000);
-try {
-  await program.parseAsync(process.argv);
-} catch (error) {
-  process.exitCode = reportFailure(error, program.opts<{ output?: string }>().output);
-} finally {
-  clearInterval(alive);
+void run();
+
+async function run(): Promise<void> {
+  const program = buildProgram();
+  // A command is over when it says so: the timers it waits on do not keep a process alive by themselves.
+  const alive = setInterval(() => {}, 60_000);
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    process.exitCode = reportFailure(error, program.opts<{ output?: string }>().output);
+  } finally {
+    clearInterval(alive);
+  }
 }
 
 /** When whoever read has gone, as `head` does, the command ends as when it is asked to, with what it cleans up then. */

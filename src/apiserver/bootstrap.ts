@@ -1,4 +1,5 @@
 /** What a cluster is born with; missing pieces are put back when a newer server opens an older file. */
+import type { KubeObject } from '../api/object.ts';
 import { rfc3339 } from '../clock.ts';
 import { LOOPBACK } from './auth/identity.ts';
 import type { Cluster } from './cluster.ts';
@@ -10,15 +11,25 @@ import { VERSION } from './version.ts';
 const MARK = 'bootstrapped';
 
 export async function bootstrap(cluster: Cluster, parameters: BootstrapParameters): Promise<void> {
+  const { meta } = cluster.store;
+  if (meta.get(MARK) === VERSION.gitVersion) return;
+  await putMissing(cluster, bootstrapObjects(parameters));
+  meta.set(MARK, VERSION.gitVersion);
+}
+
+/** In one step and without a check: for objects that the program brings and its tests have checked. Returns those that were there, as given. */
+export async function putMissing(cluster: Cluster, objects: readonly KubeObject[]): Promise<KubeObject[]> {
   const { store, registry, clock, random } = cluster;
-  if (store.meta.get(MARK) === VERSION.gitVersion) return;
-  const objects = bootstrapObjects(parameters);
+  const present: KubeObject[] = [];
   await store.write((tx) => {
     for (const object of objects) {
       const [version = '', group = ''] = object.apiVersion.split('/').reverse();
       const resource = registry.byKind(group, version, object.kind) as Resource;
       const key = keyOf(resource, object.metadata.namespace ?? '', object.metadata.name ?? '');
-      if (tx.get(key)) continue;
+      if (tx.get(key)) {
+        present.push(object);
+        continue;
+      }
       object.metadata.uid = random.uuid();
       object.metadata.creationTimestamp = rfc3339(clock.now());
       resource.strategy.prepareCreate?.(object, {
@@ -31,5 +42,5 @@ export async function bootstrap(cluster: Cluster, parameters: BootstrapParameter
       tx.put(key, toStored(resource, object));
     }
   });
-  store.meta.set(MARK, VERSION.gitVersion);
+  return present;
 }

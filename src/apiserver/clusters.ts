@@ -20,7 +20,7 @@ import { openStore } from './store/sqlite-store.ts';
 
 /** The cluster at `/`; all others live below `/clusters/<name>`. */
 export const ROOT = '';
-provideThread(() => import('./aside/work.ts'));
+provideThread();
 
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const SWEEP_MS = 15_000;

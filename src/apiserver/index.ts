@@ -11,6 +11,7 @@
 export type { AdmissionAttributes, AdmissionPlugin } from './admission/admission.ts';
 export { ANONYMOUS, type Identity, LOOPBACK, MASTERS } from './auth/identity.ts';
 export { issueToken } from './auth/token-request.ts';
+export { putMissing } from './bootstrap.ts';
 export { Cluster, type ClusterOptions } from './cluster.ts';
 export { Clusters, type ClustersOptions, ROOT } from './clusters.ts';
 export type { ClientCertificates } from './credentials.ts';

@@ -2,22 +2,28 @@
 import { readFileSync } from 'node:fs';
 import type { KubeObject } from '../api/object.ts';
 import { customResourceDefinitions } from '../api/resources.ts';
-import { type Cluster, LOOPBACK, type Resource } from '../apiserver/index.ts';
+import { type Cluster, LOOPBACK, putMissing, type Resource } from '../apiserver/index.ts';
 
 /** Generated from the schemas (`make generate`): loading the schema library would double the start-up time. */
 const GENERATED = new URL('../api/generated/crds.json', import.meta.url);
 const MARK = 'crds';
 
+/** New ones are put as they are: checking their schemas and rules was a third of a first start. */
 export async function installCrds(cluster: Cluster): Promise<void> {
-  const text = readFileSync(GENERATED, 'utf8');
-  const { group, version, plural } = customResourceDefinitions;
-  const resource = cluster.registry.find(group, version, plural) as Resource;
-  const { digest, crds } = JSON.parse(text) as { digest: string; crds: KubeObject[] };
+  const { digest, crds } = JSON.parse(readFileSync(GENERATED, 'utf8')) as { digest: string; crds: KubeObject[] };
   if (cluster.store.meta.get(MARK) === digest) return;
-  const options = { identity: LOOPBACK, fieldManager: 'rookery' };
-  for (const crd of crds) {
-    const patch = { type: 'apply' as const, body: crd, force: true };
-    await cluster.operations.patch(resource, '', crd.metadata.name as string, patch, options);
-  }
+  for (const crd of crds) crd.metadata.generation = 1;
+  for (const crd of await putMissing(cluster, crds)) await bringUpToDate(cluster, crd);
   cluster.store.meta.set(MARK, digest);
+}
+
+/** The spec is ours alone; labels are also others'. */
+async function bringUpToDate({ registry, operations }: Cluster, { metadata, spec }: KubeObject): Promise<void> {
+  const { group, version, plural } = customResourceDefinitions;
+  const resource = registry.find(group, version, plural) as Resource;
+  const name = metadata.name as string;
+  const live = operations.get(resource, '', name);
+  const labels = { ...live.metadata.labels, ...metadata.labels };
+  const wanted = { ...live, metadata: { ...live.metadata, labels }, spec };
+  await operations.update(resource, '', name, wanted, { identity: LOOPBACK, fieldManager: 'rookery' });
 }

@@ -14,7 +14,7 @@ import type { Schema } from '../schema/schema.ts';
 import { toTheEnd } from '../turns.ts';
 import { orAside, provideThread } from './aside.ts';
 
-provideThread(() => import('./work.ts'));
+provideThread();
 
 const text = 'a'.repeat(100_000);
 
@@ -85,7 +85,7 @@ describe('work that takes long', () => {
     const script = `
       const { MatchConditions } = await import('./src/apiserver/admission/webhook/match-conditions.ts');
       const { provideThread } = await import('./src/apiserver/aside/aside.ts');
-      provideThread(() => import('./src/apiserver/aside/work.ts'));
+      provideThread();
       const sources = [{ name: 'a', expression: "object.spec.findAll('a').size() > 0" }];
       const conditions = new MatchConditions({ sources, ignoresFailure: false });
       console.log(await conditions.holdInTurns({ object: { spec: 'a'.repeat(20_000) } }));

@@ -2,7 +2,7 @@
 import { boundedSteps, TakesLong } from '../allowance.ts';
 import type { Authorizer } from '../auth/identity.ts';
 import { inTurns } from '../turns.ts';
-import { type LoadWork, Thread } from './thread.ts';
+import { Thread } from './thread.ts';
 import type { Work } from './work.ts';
 
 /** For work that keeps nothing. */
@@ -11,8 +11,8 @@ export const NO_SUBJECT = {};
 /** For all clusters of the process. */
 let thread: Thread | undefined;
 
-export function provideThread(load: LoadWork): void {
-  thread ??= new Thread(load);
+export function provideThread(): void {
+  thread ??= new Thread();
 }
 
 /** Where a step of `steps` takes long, the thread does the same `work` from the start. Without one, it takes as long as it takes. */

@@ -1,4 +1,5 @@
 /** One thread beside the event loop, there while someone needs it: tasks one after the other, each of a bounded time. */
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -23,10 +24,14 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** What the thread runs, and what that was built into. */
+const SOURCE = new URL('./work.ts', import.meta.url);
+const BUILT = new URL('./work.js', import.meta.url);
+
 /** A thread has no loader for sources, also where the main thread has one. */
-function fromSource(url: string): string {
-  const loader = pathToFileURL(createRequire(url).resolve('tsx/esm/api').replace(/cjs$/, 'mjs')).href;
-  return `import('${loader}').then(({ register }) => { register(); return import('${url}'); });`;
+function fromSource({ href }: URL): string {
+  const loader = pathToFileURL(createRequire(href).resolve('tsx/esm/api').replace(/cjs$/, 'mjs')).href;
+  return `import('${loader}').then(({ register }) => { register(); return import('${href}'); });`;
 }
 
 function packed(value: unknown): Packed {
@@ -37,11 +42,7 @@ function packed(value: unknown): Packed {
   }
 }
 
-/** Finds the module the thread runs. */
-export type LoadWork = () => Promise<{ url: string }>;
-
 export class Thread {
-  readonly #load: LoadWork;
   readonly #waiting: Waiting[] = [];
   #current: Waiting | undefined;
   #worker: Worker | undefined;
@@ -51,10 +52,6 @@ export class Thread {
   /** Oldest first. */
   #subjects = new Map<object, number>();
   #lastId = 0;
-
-  constructor(load: LoadWork) {
-    this.#load = load;
-  }
 
   do<N extends keyof Work>(
     name: N,
@@ -76,11 +73,15 @@ export class Thread {
       return;
     }
     this.#timer = setTimeout(() => this.#giveUp(), TASK_MS);
-    this.#hand(this.#current).catch((error: unknown) => this.#settle((task) => task.reject(error)));
+    try {
+      this.#hand(this.#current);
+    } catch (error) {
+      this.#settle((task) => task.reject(error));
+    }
   }
 
-  async #hand({ name, subject, args }: Waiting): Promise<void> {
-    const worker = this.#worker ?? (await this.#start());
+  #hand({ name, subject, args }: Waiting): void {
+    const worker = this.#worker ?? this.#start();
     const known = this.#subjects.get(subject);
     const id = known ?? ++this.#lastId;
     const [oldest] = this.#subjects;
@@ -92,11 +93,10 @@ export class Thread {
     this.#subjects.set(subject, id);
   }
 
-  async #start(): Promise<Worker> {
-    const { url } = await this.#load();
+  #start(): Worker {
     const { port1, port2 } = new MessageChannel();
-    const isSource = url.endsWith('.ts');
-    const worker = new Worker(isSource ? fromSource(url) : new URL(url), {
+    const isSource = existsSync(SOURCE);
+    const worker = new Worker(isSource ? fromSource(SOURCE) : BUILT, {
       eval: isSource,
       workerData: { isAside: true, bell: this.#bell, answers: port2 } satisfies ThreadData,
       transferList: [port2],

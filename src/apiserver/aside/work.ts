@@ -14,9 +14,6 @@ import type { Schema } from '../schema/schema.ts';
 import type { FieldError } from '../status.ts';
 import { toTheEnd } from '../turns.ts';
 
-/** This file, or what it was built into. */
-export const { url } = import.meta;
-
 /** Whoever works has what it works with from the message, and may ask the main thread who is allowed what. */
 const WORK = {
   custom(schema: Schema, object: KubeObject, old: KubeObject | undefined, scale: CrdSubresources['scale']) {
