@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 /** The build names them by what is in them: the compiled form of another script would be taken for this one's. */
 declare const PROGRAM: string;
@@ -14,7 +14,6 @@ const filename = fileURLToPath(new URL(`./${PROGRAM}.cjs`, import.meta.url));
 const script = new Script(readFileSync(filename, 'latin1'), {
   filename,
   cachedData: compiled(fileURLToPath(new URL(`./${PROGRAM}.compiled`, import.meta.url))),
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 });
 script.runInThisContext()(createRequire(filename), pathToFileURL(filename).href);
 

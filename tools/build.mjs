@@ -91,6 +91,8 @@ async function buildProgram(bundle, fresh) {
     format: 'cjs',
     external: Object.keys(dependencies).filter((name) => !BUNDLED.includes(name)),
     define: { 'import.meta.url': 'here' },
+    // A script that was compiled before cannot import.
+    supported: { 'dynamic-import': false },
     banner: { js: '(function (require, here) {' },
     footer: { js: '})' },
     metafile: true,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 const PATIENCE_MS = 20_000;
 const filename = resolve(process.argv[2]);
@@ -21,10 +21,7 @@ const served = new Promise((done) => {
     return true;
   };
 });
-const script = new Script(readFileSync(filename, 'latin1'), {
-  filename,
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-});
+const script = new Script(readFileSync(filename, 'latin1'), { filename });
 script.runInThisContext()(createRequire(filename), pathToFileURL(filename).href);
 await Promise.race([served, delay(PATIENCE_MS)]);
 writeFileSync(filename.replace(/cjs$/, 'compiled'), script.createCachedData());

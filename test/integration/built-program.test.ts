@@ -33,6 +33,11 @@ it('is compiled for this Node', () => {
   expect(new Script(source, { cachedData: readFileSync(compiled) }).cachedDataRejected).toBe(false);
 });
 
+it('loads what it needs later', async () => {
+  const version = [join(folder, 'dist/main.js'), 'version', '-o', 'yaml'];
+  expect(await run(process.execPath, version)).toEqual({ stdout: expect.stringContaining('rookery: '), stderr: '' });
+});
+
 it('starts with a compiled form of something else, and without one', async () => {
   const wanted = await help();
   expect(wanted).toContain('Usage: rookery');
