@@ -14,7 +14,7 @@ bed-shell: $(NPM_STAMP) ## a shell with all its tools and Docker running
 bed-stop: $(NPM_STAMP) ## stop services of the bed that nobody uses
 	@$(BED) stop
 
-e2e: $(NPM_STAMP) ## suites on real software (SUITES="kind k3d", EXCUSE="vcluster")
+e2e: build ## suites on real software (SUITES="kind k3d", EXCUSE="vcluster")
 	@node --import tsx test/e2e/run.ts $(SUITES)
 
 conformance: build ## upstream's own specs against a virtual cluster (ARGS="--tier a --focus ResourceQuota")

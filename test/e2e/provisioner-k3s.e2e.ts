@@ -93,7 +93,7 @@ describe('K3sCluster on the machine Rookery runs on, without systemd', () => {
   let machine: K3sMachine;
   let traces: Traces;
 
-  const rookery = `/usr/local/bin/node --import tsx ${root}src/main.ts --home ${home}`;
+  const rookery = `/usr/local/bin/node ${root}dist/main.js --home ${home}`;
   const kubectl = (command: string): Promise<string> =>
     machine.sh(`kubectl --kubeconfig ${home}/kubeconfig ${command}`);
   const inside = (command: string): Promise<string> => machine.sh(`kubectl --kubeconfig /tmp/cluster ${command}`);
@@ -104,7 +104,7 @@ describe('K3sCluster on the machine Rookery runs on, without systemd', () => {
     await docker.docker('exec', '-d', name, '/bin/sh', '-c', start);
     await waitFor('the control plane', 90_000, () => kubectl('get --raw /readyz'), 500);
   };
-  const crash = (): Promise<string> => machine.sh("pkill -9 -f 'src/main.ts --home'");
+  const crash = (): Promise<string> => machine.sh("pkill -9 -f 'dist/main.js --home'");
   const cluster = (name: string, spec: object = {}): object => ({
     apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
     kind: 'K3sCluster',

@@ -6,6 +6,7 @@ export default defineConfig({
     root: import.meta.dirname,
     include: [`**/${process.env.E2E_SUITE ?? '*'}.e2e.ts`],
     fileParallelism: false,
+    globalSetup: ['support/build.ts'],
     setupFiles: ['support/end-with-parent.ts'],
     testTimeout: 240_000,
     hookTimeout: 240_000,

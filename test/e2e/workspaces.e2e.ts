@@ -1,11 +1,10 @@
 // A workshop as people use it: images compiled with Docker, a k3d cluster for each student, their page in a real browser.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../bed/cache.ts';
-import { run, waitFor } from '../bed/process.ts';
+import { waitFor } from '../bed/process.ts';
 import { k3sVersion } from '../bed/versions.ts';
 import { type K3dEngine, k3dEngine } from './support/k3d-provisioner.ts';
 import { Rookery } from './support/rookery.ts';
@@ -33,8 +32,6 @@ describe('a class with containers', () => {
     docker.try('docker', 'exec', `rookery-ws-${await uidOf(student)}`, 'sh', '-c', command);
 
   beforeAll(async () => {
-    // The page comes from the build, wherever the rest comes from.
-    await run(process.execPath, [fileURLToPath(new URL('../../tools/build.mjs', import.meta.url))]);
     docker = await k3dEngine(template, 'workspace-image', 'k3d-proxy-image');
     await docker.try('docker', 'image', 'rm', '-f', ...images);
     await docker.docker('tag', 'rookery-bed/workspace:1', 'rookery/workspace:latest');

@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../../bed/cache.ts';
-import { run, sleep, waitFor } from '../../bed/process.ts';
+import { sleep, waitFor } from '../../bed/process.ts';
 import { freePorts } from '../../bed/services/port.ts';
 import { Kubectl } from './kubectl.ts';
 
@@ -140,7 +140,6 @@ class MortalRookery {
 
   static async prepare(env: NodeJS.ProcessEnv): Promise<MortalRookery> {
     const root = new URL('../../../', import.meta.url).pathname;
-    await run(process.execPath, [join(root, 'tools/build.mjs')]);
     const folder = scratch('crash-loop');
     mkdirSync(join(folder, 'home'), { recursive: true });
     cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });

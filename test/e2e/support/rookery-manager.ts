@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type RunResult, tryRun, waitFor } from '../../bed/process.ts';
 import { freePorts } from '../../bed/services/port.ts';
 
-const main = new URL('../../../src/main.ts', import.meta.url).pathname;
-const command = (home: string, ...args: string[]): string[] => ['--import', 'tsx', main, '--home', home, ...args];
+const main = new URL('../../../dist/main.js', import.meta.url).pathname;
+const command = (home: string, ...args: string[]): string[] => [main, '--home', home, ...args];
 
 export interface ManagerSettings {
   readonly home: string;

@@ -1,4 +1,4 @@
-// Rookery as people run it, from source, on a home of its own: started, asked, killed and started again.
+// Rookery as people run it, on a home of its own: started, asked, killed and started again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { scratch } from '../../bed/cache.ts';
 import { type RunResult, tryRun, waitFor } from '../../bed/process.ts';
 import { Kubectl } from './kubectl.ts';
 
-const main = new URL('../../../src/main.ts', import.meta.url).pathname;
+const main = new URL('../../../dist/main.js', import.meta.url).pathname;
 
 export class Rookery {
   readonly home: string;
@@ -22,7 +22,7 @@ export class Rookery {
   }
 
   run(...args: string[]): Promise<RunResult> {
-    return tryRun(process.execPath, ['--import', 'tsx', main, '--home', this.home, ...args], {
+    return tryRun(process.execPath, [main, '--home', this.home, ...args], {
       env: this.#env,
       timeoutMs: 600_000,
     });
@@ -30,7 +30,7 @@ export class Rookery {
 
   async up(): Promise<void> {
     mkdirSync(this.home, { recursive: true });
-    const args = ['--import', 'tsx', main, '--home', this.home, 'up', '--no-demo', '--port', '0'];
+    const args = [main, '--home', this.home, 'up', '--no-demo', '--port', '0'];
     // A suite that is killed takes it along.
     const dying = ['--pdeathsig', 'KILL', '--', process.execPath, ...args];
     this.#plane = spawn('setpriv', dying, { env: this.#env, stdio: 'ignore' });
