@@ -221,7 +221,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     if (!seen || initialized || this.#options.clock.now() - seen.at >= LOOK_AGE_MS) return undefined;
     const { state } = seen;
     if (state.applied !== appliedText(spec, state)) return undefined;
-    state.kubeconfig ??= await machine.host.read(`${HOME}/kubeconfig`, signal);
+    state.kubeconfig ??= await machine.kubeconfig(signal);
     return await this.#judge(request, state, signal);
   }
 
@@ -238,8 +238,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     const wanted = appliedText(spec, state);
     if (state.applied !== wanted || !state.isKept || (state.isStopped && !state.server)) {
       const isAnew = state.applied !== wanted;
-      await machine.writeToken(random, signal);
-      await machine.write(filesFor(spec, supervision, UNIT), signal);
+      await Promise.all([machine.writeToken(random, signal), machine.write(filesFor(spec, supervision, UNIT), signal)]);
       await machine.start(isAnew && state.server ? 'restart' : 'start', supervision, signal);
       await machine.host.put(`${HOME}/applied`, wanted, 0o600, signal);
       const message = request.initialized

@@ -71,7 +71,14 @@ export class K3sMachine {
   }
 
   async write(files: readonly HostFile[], signal?: AbortSignal): Promise<void> {
-    for (const { path, text, mode } of files) await this.host.put(path, text, mode, signal);
+    await Promise.all(files.map(({ path, text, mode }) => this.host.put(path, text, mode, signal)));
+  }
+
+  /** As k3s writes it. The machine waits for it a moment: being asked again and again costs it more, while k3s starts. */
+  async kubeconfig(signal?: AbortSignal): Promise<string | undefined> {
+    const wait = 'n=0; until [ -s "$1" ] || [ "$n" = 10 ]; do sleep 0.2; n=$((n + 1)); done; [ ! -s "$1" ] || cat "$1"';
+    const { stdout } = await this.host.run(wait, { args: [`${HOME}/kubeconfig`], signal });
+    return stdout || undefined;
   }
 
   async start(how: 'start' | 'restart', supervision: Supervision, signal?: AbortSignal): Promise<void> {

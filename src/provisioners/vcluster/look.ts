@@ -17,6 +17,8 @@ export interface Parts {
   pod?: KubeObject;
   /** What runs, where it cannot be asked. */
   version?: string;
+  /** For those outside, where it was read already. */
+  kubeconfig?: string;
 }
 
 export async function readKubeconfig(
@@ -47,7 +49,7 @@ export async function look(
   const starting = (why: string): Observation => ({ phase: 'starting', nodes: [], missing: [why], version });
   if (!isPodReady(pod)) return starting('the pod of the control plane is not Ready');
   if (!endpoint) return starting('the host has given it no address yet');
-  const kubeconfig = await readKubeconfig(store, parts, 'external', signal);
+  const kubeconfig = parts.kubeconfig ?? (await readKubeconfig(store, parts, 'external', signal));
   if (!kubeconfig) return starting(`it has not written its kubeconfig (Secret vc-${spec.clusterName}) yet`);
   if (service?.spec?.type === 'ClusterIP') {
     const missing = await seenFromHost(store, spec, signal);

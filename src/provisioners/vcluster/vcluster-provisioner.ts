@@ -28,7 +28,7 @@ import { diagnose, isPodReady, ownPods } from './diagnosis.ts';
 import { type HostAccess, HostClusters, hostError } from './host-clusters.ts';
 import * as host from './host-resources.ts';
 import { takeInventory } from './inventory.ts';
-import { look, readKubeconfig } from './look.ts';
+import { look, type Parts, readKubeconfig } from './look.ts';
 import { CLAIM, ownerOf, type VclusterSpec } from './marks.ts';
 import type { Blueprint } from './objects.ts';
 import { chooseReach, nodePortOf } from './reach.ts';
@@ -63,7 +63,10 @@ interface ComingUp {
   asked: string;
   blueprint: Blueprint;
   service: KubeObject;
+  statefulSet: KubeObject;
   at: number;
+  /** Its pod runs: nobody but itself is asked. */
+  running?: Parts;
 }
 
 interface Plan {
@@ -120,12 +123,14 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
       }
       const applied = await applyObjects(store, plan.blueprint, { isThorough: request.initialized, signal });
       if ('foreign' in applied) return taken(applied.foreign);
-      const progress = await this.#settle(store, request, plan.blueprint, applied, signal);
-      if (progress.phase === 'working' && !request.initialized) {
-        const { service } = applied;
-        const at = this.#clock.now();
-        this.#comingUp.set(request.id, { asked: askedText(request), blueprint: plan.blueprint, service, at });
+      const { service, statefulSet } = applied;
+      const at = this.#clock.now();
+      const { blueprint } = plan;
+      if (!request.initialized) {
+        this.#comingUp.set(request.id, { asked: askedText(request), blueprint, service, statefulSet, at });
       }
+      const progress = await this.#settle(store, request, blueprint, applied, signal);
+      if (progress.phase !== 'working') this.#comingUp.delete(request.id);
       return progress;
     });
   }
@@ -208,10 +213,8 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
     const seen = this.#comingUp.get(request.id);
     if (!seen || request.initialized || seen.asked !== askedText(request)) return undefined;
     if (this.#clock.now() - seen.at >= LOOK_AGE_MS) return undefined;
-    const { blueprint, service } = seen;
-    const { name, namespace } = blueprint;
-    const statefulSet = await store.get(host.statefulSets, { namespace, name }, { signal }).catch(ignoreNotFound);
-    if (!statefulSet || ownerOf(statefulSet) !== request.id) return undefined;
+    const { blueprint, service, statefulSet, running } = seen;
+    if (running) return await this.#judge(store, request, blueprint, running, signal);
     return await this.#settle(store, request, blueprint, { service, statefulSet, changed: [] }, signal);
   }
 
@@ -253,16 +256,42 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
     }
     const pods = await ownPods(store, name, namespace, signal);
     const pod = pods.find((candidate) => !candidate.metadata.deletionTimestamp);
-    const since = Date.parse((pod ?? statefulSet).metadata.creationTimestamp ?? '');
-    if (!isRolledOut(statefulSet) || !pod || !isPodReady(pod)) {
+    if (!pod || !isPodReady(pod) || !(await this.#isRolledOut(store, blueprint, signal))) {
+      const since = Date.parse((pod ?? statefulSet).metadata.creationTimestamp ?? '');
       const { isStuck, ...why } = await diagnose(store, blueprint, { pod, ageMs: this.#clock.now() - since }, signal);
       const phase = isStuck ? 'blocked' : 'working';
       const lookAgainMs = isStuck ? this.#pollMs * 4 : this.#pollMs;
       return { phase, since, usualMs: USUAL_MS, next: 'asked again until it runs', ...why, lookAgainMs };
     }
     const claim = await store.get(host.configMaps, { namespace, name: CLAIM }, { signal }).catch(ignoreNotFound);
-    const version = kubernetesVersion;
-    const cluster = await look(store, { spec: request.spec, claim, service, pod, version }, this.#probe, signal);
+    const parts: Parts = { spec: request.spec, claim, service, pod, version: kubernetesVersion };
+    parts.kubeconfig = await readKubeconfig(store, parts, 'external', signal);
+    const seen = this.#comingUp.get(request.id);
+    if (seen && parts.kubeconfig) seen.running = parts;
+    return await this.#judge(store, request, blueprint, parts, signal);
+  }
+
+  /** The pod that runs is the one that was asked for last. */
+  async #isRolledOut(store: ObjectStore, { namespace, name }: Blueprint, signal?: AbortSignal): Promise<boolean> {
+    const found = await store.get(host.statefulSets, { namespace, name }, { signal }).catch(ignoreNotFound);
+    if (!found) return false;
+    const { metadata, status = {} } = found;
+    if ((status.observedGeneration ?? 0) < (metadata.generation ?? 1)) return false;
+    return status.updateRevision === undefined || status.currentRevision === status.updateRevision;
+  }
+
+  /** It runs: what does it say itself? */
+  async #judge(
+    store: ObjectStore,
+    request: Request,
+    blueprint: Blueprint,
+    parts: Parts,
+    signal?: AbortSignal,
+  ): Promise<Progress> {
+    const { claim } = parts;
+    const pod = parts.pod as KubeObject;
+    const { kubernetesVersion } = blueprint;
+    const cluster = await look(store, parts, this.#probe, signal);
     if (cluster.phase === 'ready') {
       this.#comingUp.delete(request.id);
       if (claim) await changeClaim(store, claim, { kubernetesVersion }, signal);
@@ -273,7 +302,7 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
       phase: request.initialized ? 'blocked' : 'working',
       reason: request.initialized ? 'Degraded' : 'WaitingForReady',
       message: cluster.missing.join('; '),
-      since,
+      since: Date.parse(pod.metadata.creationTimestamp ?? ''),
       usualMs: USUAL_MS,
       next: isRestarted
         ? 'it is started again, for it writes its kubeconfig only then'
@@ -303,12 +332,6 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
 }
 
 const askedText = ({ spec, resolved }: Request): string => JSON.stringify([spec, resolved]);
-
-/** The pod that runs is the one that was asked for last. */
-function isRolledOut({ metadata, status = {} }: KubeObject): boolean {
-  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 1)) return false;
-  return status.updateRevision === undefined || status.currentRevision === status.updateRevision;
-}
 
 /** Who asked for a minor is content with any patch of it: one that is there already never goes back. */
 function keptPatch(spec: VclusterSpec, running: string | undefined, resolved: string | undefined): string {
