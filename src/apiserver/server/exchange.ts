@@ -1,6 +1,7 @@
 /** One HTTP request and its answer, HTTP/1.1 or HTTP/2 alike. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
 import type { Random } from '../../clock.ts';
@@ -11,6 +12,8 @@ import { warningHeaders } from './warning-headers.ts';
 const compress = promisify(gzip);
 /** Smaller bodies are not worth compressing; the real server draws the same line. */
 const GZIP_FROM = 128 * 1024;
+/** What is encoded and encrypted in one go; more would hold the event loop. */
+const PIECE = 1024 * 1024;
 
 export class Exchange {
   readonly request: IncomingMessage | Http2ServerRequest;
@@ -110,11 +113,23 @@ export class Exchange {
     all['content-length'] = String(Buffer.byteLength(content));
     this.open(status, all);
     if (this.method === 'HEAD') this.response.end();
-    else this.response.end(content);
+    else if (content.length <= PIECE) this.response.end(content);
+    else await this.#sendInPieces(content);
+  }
+
+  async #sendInPieces(content: string | Buffer): Promise<void> {
+    const out = writer(this.response);
+    for (let at = 0; at < content.length && !this.response.destroyed; ) {
+      const end = pieceEnd(content, at);
+      await out.write(typeof content === 'string' ? content.slice(at, end) : content.subarray(at, end));
+      await nextTurn();
+      at = end;
+    }
+    out.end();
   }
 
   /** An answer of unknown size, compressed where the client wants it; `write` waits while the client is slow. */
-  stream(status: number, contentType: string): { write(text: string): Promise<void>; end(): void } {
+  stream(status: number, contentType: string): Writer {
     const headers: Record<string, string> = { 'content-type': contentType };
     if (!this.wantsGzip) {
       this.open(status, headers);
@@ -127,17 +142,30 @@ export class Exchange {
   }
 }
 
+interface Writer {
+  write(part: string | Buffer): Promise<void>;
+  end(): void;
+}
+
+/** Two halves of one character stay together. */
+function pieceEnd(content: string | Buffer, at: number): number {
+  const end = Math.min(at + PIECE, content.length);
+  if (typeof content !== 'string' || end === content.length) return end;
+  const last = content.charCodeAt(end - 1);
+  return last >= 0xd800 && last < 0xdc00 ? end + 1 : end;
+}
+
 interface Sink {
-  write(text: string): boolean;
+  write(part: string | Buffer): boolean;
   end(): unknown;
   once(event: string, listener: () => void): unknown;
   off(event: string, listener: () => void): unknown;
 }
 
-function writer(sink: Sink): { write(text: string): Promise<void>; end(): void } {
+function writer(sink: Sink): Writer {
   return {
-    write(text) {
-      if (sink.write(text)) return Promise.resolve();
+    write(part) {
+      if (sink.write(part)) return Promise.resolve();
       return new Promise((resolve) => {
         const go = () => {
           sink.off('drain', go);
