@@ -1,6 +1,7 @@
 // Rookery's vclusters in a real host cluster, which Rookery made too: the suite every provisioner passes, the product as people use it, and Rookery killed again and
 // again.
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
@@ -49,7 +50,6 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(async () => {
   await store?.close();
-  await rookery?.run('cluster', 'delete', HOST);
   await rookery?.close();
   await docker?.clear(HOST);
   await docker?.release();
@@ -224,3 +224,10 @@ if (process.env.E2E_FULL === '1')
       patienceMs: 400_000,
     };
   });
+
+test('the host, made by the command line, goes as well and leaves nothing', LONG, async () => {
+  expect((await rookery.run('cluster', 'list')).stdout).toMatch(new RegExp(`${HOST} +Ready +kind +container`));
+  expect(await rookery.run('cluster', 'delete', HOST)).toMatchObject({ code: 0 });
+  expect(await docker.found(HOST)).toEqual([]);
+  expect(readdirSync(join(rookery.home, 'provisioners', 'kind'))).toEqual([]);
+});

@@ -26,7 +26,7 @@ export interface ProvisionerUnderTest<Spec> extends Limits {
   /** What is in the world that was not there before the tests. */
   leftovers(): Promise<string[]>;
   close(): Promise<void>;
-  /** When to kill during a create, in milliseconds after its start. */
+  /** When to kill during a create, in milliseconds after its start. With one only, no cluster is made for that alone. */
   killPoints: number[];
   /** Its clusters can be asked: objects are written to them and must be there after a suspension. */
   servesApi?: boolean;
@@ -76,13 +76,21 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       const things = async () =>
         (await world.open().inventory([wanted])).filter(({ ref }) => ref.name.startsWith(world.prefix));
 
-      it('is begun by one process and finished by the next', LONG, async () => {
-        wanted = await resolved('1', 'one');
-        await world.open().ensure(wanted);
-        made = await drive.ready(wanted, world.open());
-        expect(made.cluster).toMatchObject({ phase: 'ready', version: expect.stringMatching(/^v1\./), missing: [] });
-        expect(await world.open().observe(wanted)).toMatchObject({ phase: 'ready' });
-      });
+      it(
+        'is begun by one process and finished by the next, also when what worked for the first was killed',
+        LONG,
+        async () => {
+          wanted = await resolved('1', 'one');
+          await world.open().ensure(wanted);
+          if (world.killPoints.length === 1) {
+            await sleep(systemClock, world.killPoints[0] as number);
+            await world.killTools();
+          }
+          made = await drive.ready(wanted, world.open());
+          expect(made.cluster).toMatchObject({ phase: 'ready', version: expect.stringMatching(/^v1\./), missing: [] });
+          expect(await world.open().observe(wanted)).toMatchObject({ phase: 'ready' });
+        },
+      );
 
       it('is reached from outside and from inside', LONG, async () => {
         const provisioner = world.open();
@@ -196,7 +204,8 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
       };
     });
 
-    it('finishes a cluster whose making is killed again and again, at any point', LONG, async () => {
+    it('finishes a cluster whose making is killed again and again, at any point', LONG, async ({ skip }) => {
+      if (world.killPoints.length === 1) return skip();
       for (let first = 0; first < world.killPoints.length; first += KILLS_OF_ONE) {
         const points = world.killPoints.slice(first, first + KILLS_OF_ONE);
         const wanted = await resolved(`kill-${first}`, 'kill');
