@@ -51,8 +51,8 @@ export async function ensureBuilt() {
 
 /** What other programs import. */
 const LIBRARIES = ['api', 'apiserver', 'embedded', 'kube'];
-/** Small, and loaded by every command. Others are loaded when needed, or bring files of their own. */
-const BUNDLED = ['commander', 'picocolors', 'ws'];
+/** What nearly every command loads. Others are loaded when needed, or bring files of their own. */
+const BUNDLED = ['commander', 'picocolors', 'undici', 'ws', 'yaml'];
 
 const COMMON = {
   absWorkingDir: root,

@@ -1,4 +1,4 @@
-// Runs a built program until the control plane serves a first cluster, and keeps what V8 compiled on the way.
+// Runs a built program until the control plane serves a first cluster and a command has seen it; keeps what V8 compiled on the way.
 //   node tools/compile.mjs dist/rookery-XXXXXXXX.cjs
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,17 +12,27 @@ const PATIENCE_MS = 20_000;
 const filename = resolve(process.argv[2]);
 const home = mkdtempSync(join(tmpdir(), 'rookery-compile-'));
 process.once('exit', () => rmSync(home, { recursive: true, force: true }));
-process.argv = [process.argv[0], filename, '--home', home, '--output', 'json', 'up', '--port', '0'];
 process.env.ROOKERY_WEB_PORT = '0';
 
-const served = new Promise((done) => {
-  process.stdout.write = (text) => {
-    if (String(text).includes('"running"')) done();
-    return true;
-  };
-});
 const script = new Script(readFileSync(filename, 'latin1'), { filename });
-script.runInThisContext()(createRequire(filename), pathToFileURL(filename).href);
-await Promise.race([served, delay(PATIENCE_MS)]);
+const start = script.runInThisContext();
+await Promise.race([used(), delay(PATIENCE_MS)]);
 writeFileSync(filename.replace(/cjs$/, 'compiled'), script.createCachedData());
 process.exit();
+
+/** The control plane, and a command that asks it. */
+async function used() {
+  await says('"running"', 'up', '--port', '0');
+  await says('"demo"', 'cluster', 'list');
+}
+
+function says(text, ...command) {
+  process.argv = [process.argv[0], filename, '--home', home, '--output', 'json', ...command];
+  return new Promise((done) => {
+    process.stdout.write = (said) => {
+      if (String(said).includes(text)) done();
+      return true;
+    };
+    start(createRequire(filename), pathToFileURL(filename).href);
+  });
+}
