@@ -1,4 +1,7 @@
 /** Connections that misbehave, and many at the same time: nothing is lost, nobody else notices. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { configMap, DEPLOYMENTS, expectStatus, MAPS, unharmedServer } from '../harness/unharmed.ts';
@@ -38,6 +41,37 @@ describe('connections', () => {
     );
     expect([...got.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual(['200', '200', '404', '200']);
     expect(got.indexOf('gitVersion')).toBeLessThan(got.indexOf('"keep"'));
+  });
+
+  it.each([
+    ['http/1.1', 'identity'],
+    ['http/1.1', 'gzip'],
+    ['h2', 'identity'],
+    ['h2', 'gzip'],
+  ])('a client that goes in the middle of a large answer is not waited for (%s, %s)', async (protocol, encoding) => {
+    const { server } = scene;
+    // Random, so that it stays large.
+    const text = randomBytes(60_000).toString('base64');
+    const names = Array.from({ length: 210 }, (_, i) => `large-${i}`);
+    for (const name of names) await scene.http.post(MAPS, configMap(name, { text }));
+    const ask = (path: string) => {
+      if (protocol === 'h2') {
+        const session = connectHttp2(server.url, { ca: server.caPem }).on('error', () => {});
+        const authorization = `Bearer ${server.root.credentials.adminToken}`;
+        const headers = { ':path': path, authorization, 'accept-encoding': encoding };
+        return { answer: session.request(headers).on('error', () => {}), end: () => session.destroy() };
+      }
+      const socket = connectTls({ host: hostname, port: port(), ca: server.caPem, ALPNProtocols: [protocol] });
+      socket.on('error', () => {}).write(line('GET', path, `Accept-Encoding: ${encoding}\r\n`));
+      return { answer: socket, end: () => socket.destroy() };
+    };
+    for (const path of [MAPS, '/openapi/v2', `${MAPS}?limit=20`]) {
+      const { answer, end } = ask(path);
+      await once(answer, 'data');
+      end();
+      await expect.poll(() => server.root.active, { message: path, timeout: 5000 }).toBe(0);
+    }
+    for (const name of names) await scene.http.delete(`${MAPS}/${name}`);
   });
 
   it('garbage, half requests, wrong lengths and smuggling do no harm', async () => {

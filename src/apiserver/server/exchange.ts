@@ -90,6 +90,12 @@ export class Exchange {
     this.response.writeHead(status, { ...own, ...this.#headers, ...headers });
   }
 
+  /** Nobody reads any more. The answers of HTTP/2 do not say it themselves. */
+  get isGone(): boolean {
+    const { destroyed, stream } = this.response as ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>;
+    return destroyed || stream?.destroyed === true;
+  }
+
   get wantsGzip(): boolean {
     return /\bgzip\b/.test(this.header('accept-encoding') ?? '');
   }
@@ -100,7 +106,7 @@ export class Exchange {
     body: string | Buffer,
     headers: Record<string, string> = {},
   ): Promise<void> {
-    if (this.response.headersSent || this.response.destroyed) return;
+    if (this.response.headersSent || this.isGone) return;
     // Text stays text: Node then sends it in one piece with the headers, which is much cheaper for a small answer.
     // Only beside bytes are headers sent as they are: text would have them in its own encoding.
     let content = this.warnings.length > 0 ? Buffer.from(body as string) : body;
@@ -119,7 +125,7 @@ export class Exchange {
 
   async #sendInPieces(content: string | Buffer): Promise<void> {
     const out = writer(this.response);
-    for (let at = 0; at < content.length && !this.response.destroyed; ) {
+    for (let at = 0; at < content.length && !this.isGone; ) {
       const end = pieceEnd(content, at);
       await out.write(typeof content === 'string' ? content.slice(at, end) : content.subarray(at, end));
       await nextTurn();
@@ -138,6 +144,8 @@ export class Exchange {
     this.open(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
     const zip = createGzip({ level: 1 });
     zip.pipe(this.response);
+    // Nothing else would tell it that nobody reads any more, and it would never drain.
+    this.response.once('close', () => zip.destroy());
     return writer(zip);
   }
 }
@@ -163,9 +171,14 @@ interface Sink {
 }
 
 function writer(sink: Sink): Writer {
+  let isClosed = false;
+  sink.once('close', () => {
+    isClosed = true;
+  });
   return {
     write(part) {
-      if (sink.write(part)) return Promise.resolve();
+      // To what is closed already, nothing happens any more that could be waited for.
+      if (isClosed || sink.write(part)) return Promise.resolve();
       return new Promise((resolve) => {
         const go = () => {
           sink.off('drain', go);

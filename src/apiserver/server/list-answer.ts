@@ -35,7 +35,7 @@ export async function sendList(
   // JSON is YAML, and many times cheaper to write than indented text.
   const stream = exchange.stream(200, `application/${accepted.encoding}`);
   for (const piece of pieces) {
-    if (exchange.response.destroyed) return;
+    if (exchange.isGone) return;
     await stream.write(piece);
     // A client that takes everything at once makes nobody else wait.
     await nextTurn();
