@@ -1,4 +1,5 @@
 /** Puts the CRDs of our kinds into the root cluster, and brings older ones up to date. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { KubeObject } from '../api/object.ts';
 import { customResourceDefinitions } from '../api/resources.ts';
@@ -10,8 +11,10 @@ const MARK = 'crds';
 
 /** New ones are put as they are: checking their schemas and rules was a third of a first start. */
 export async function installCrds(cluster: Cluster): Promise<void> {
-  const { digest, crds } = JSON.parse(readFileSync(GENERATED, 'utf8')) as { digest: string; crds: KubeObject[] };
+  const text = readFileSync(GENERATED, 'utf8');
+  const digest = createHash('sha256').update(text).digest('hex');
   if (cluster.store.meta.get(MARK) === digest) return;
+  const { crds } = JSON.parse(text) as { crds: KubeObject[] };
   for (const crd of crds) crd.metadata.generation = 1;
   for (const crd of await putMissing(cluster, crds)) await bringUpToDate(cluster, crd);
   cluster.store.meta.set(MARK, digest);
