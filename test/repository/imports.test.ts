@@ -9,7 +9,8 @@ const source = join(root, 'src');
 
 /** From top to bottom: each may import what stands below it. */
 const ORDER = [
-  'launch.ts', 'main.ts',
+  'launch.ts',
+  'main.ts',
   'cli',
   'http',
   // The second home: controllers against any Kubernetes API.
