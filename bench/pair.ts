@@ -17,6 +17,8 @@ export interface Both {
 export interface Effort {
   /** How often each side gets its turn; medians are reported. */
   rounds: number;
+  /** The same for starts: short, and so a few milliseconds more or less of everything else show. */
+  starts: number;
   /** Of one turn. */
   ms: number;
   objects: number;
