@@ -6,6 +6,7 @@ import { waitFor } from '../bed/process.ts';
 import { k3sVersion } from '../bed/versions.ts';
 import { dnsWorks, podRuns, volumeKeeps } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
+import { fullTest } from './support/full.ts';
 import { Kubectl } from './support/kubectl.ts';
 
 const name = 'bed-k3s';
@@ -62,7 +63,8 @@ describe('k3s in a container', () => {
 
   test('a pod runs', () => podRuns(kubectl));
   test('names are resolved', () => dnsWorks(kubectl));
-  test('a volume outlives its pod', () => volumeKeeps(kubectl));
+  // In a short run, the suite of kubeadm shows it.
+  fullTest('a volume outlives its pod', () => volumeKeeps(kubectl));
 
   test('removing it leaves no volume behind', async () => {
     await docker.docker('rm', '-f', '-v', name);

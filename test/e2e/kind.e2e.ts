@@ -5,6 +5,7 @@ import { scratch } from '../bed/cache.ts';
 import { kubernetesVersion } from '../bed/versions.ts';
 import { dnsWorks, networkWorks, podRuns, volumeKeeps } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
+import { fullTest } from './support/full.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { pod } from './support/workload.ts';
 
@@ -55,7 +56,7 @@ describe('kind', () => {
   test('a pod runs, answers exec and goes', () => podRuns(kubectl));
   test('pods reach each other across nodes, by address and by Service', () => networkWorks(kubectl, nodes));
   test('names are resolved', () => dnsWorks(kubectl));
-  test('pods find the nodes by name', async () => {
+  fullTest('pods find the nodes by name', async () => {
     for (const node of nodes) {
       await kubectl.apply(pod(`on-${node}`, { node, command: ['sleep', '3600'] }));
       await kubectl.untilPodReady(`on-${node}`);
@@ -64,7 +65,8 @@ describe('kind', () => {
       await kubectl.run('delete', 'pod', `on-${node}`);
     }
   });
-  test('a volume outlives its pod', () => volumeKeeps(kubectl));
+  // In a short run, the suite of kubeadm shows it.
+  fullTest('a volume outlives its pod', () => volumeKeeps(kubectl));
 
   test('delete leaves nothing', async () => {
     await docker.run('kind', 'delete', 'cluster', '--name', name, '--kubeconfig', kubectl.kubeconfig);

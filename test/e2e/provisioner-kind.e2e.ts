@@ -11,6 +11,7 @@ import { kubernetesVersion } from '../bed/versions.ts';
 import { provisionerConformance } from '../conformance/provisioner/provisioner.ts';
 import { dnsWorks, podRuns } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
+import { fullTest } from './support/full.ts';
 import { killPoints } from './support/kill-points.ts';
 import { hasKindNetwork, kindLeftovers } from './support/kind-leftovers.ts';
 import { Kubectl } from './support/kubectl.ts';
@@ -136,19 +137,16 @@ describe('KINDCluster', () => {
   });
 
   // In a short run, the suite of vcluster makes its host so, and removes it.
-  test.runIf(process.env.E2E_FULL === '1')(
-    'the command line makes one with a Cluster over it, and removes it',
-    async () => {
-      const created = await rookery.run('cluster', 'create', 'e2e-cli', '--provisioner', 'kind', '--nodes', '1');
-      expect(created).toMatchObject({ code: 0, stdout: expect.stringContaining('e2e-cli is ready') });
-      const path = (await rookery.run('cluster', 'kubeconfig', 'e2e-cli', '--path')).stdout.trim();
-      await new Kubectl(path).untilReady(1);
-      expect((await rookery.run('cluster', 'list')).stdout).toMatch(/e2e-cli +Ready +kind +container/);
-      expect(await rookery.run('cluster', 'delete', 'e2e-cli')).toMatchObject({ code: 0 });
-      expect(await kindLeftovers(docker, 'e2e-', isShared)).toEqual([]);
-      expect(readdirSync(join(rookery.home, 'provisioners', 'kind'))).toEqual([]);
-    },
-  );
+  fullTest('the command line makes one with a Cluster over it, and removes it', async () => {
+    const created = await rookery.run('cluster', 'create', 'e2e-cli', '--provisioner', 'kind', '--nodes', '1');
+    expect(created).toMatchObject({ code: 0, stdout: expect.stringContaining('e2e-cli is ready') });
+    const path = (await rookery.run('cluster', 'kubeconfig', 'e2e-cli', '--path')).stdout.trim();
+    await new Kubectl(path).untilReady(1);
+    expect((await rookery.run('cluster', 'list')).stdout).toMatch(/e2e-cli +Ready +kind +container/);
+    expect(await rookery.run('cluster', 'delete', 'e2e-cli')).toMatchObject({ code: 0 });
+    expect(await kindLeftovers(docker, 'e2e-', isShared)).toEqual([]);
+    expect(readdirSync(join(rookery.home, 'provisioners', 'kind'))).toEqual([]);
+  });
 
   test('the command line says which versions cannot be had', async () => {
     const refused = await rookery.run('cluster', 'create', 'e2e-old', '-p', 'kind', '--kubernetes-version', '1.13');

@@ -16,6 +16,7 @@ import { hostLeftovers } from '../conformance/provisioner/vcluster-host.ts';
 import { dnsWorks } from './support/checks.ts';
 import { crashLoop } from './support/crash-loop.ts';
 import { type Engine, engine } from './support/engine.ts';
+import { fullTest, isFull } from './support/full.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { Rookery } from './support/rookery.ts';
 import { renderChart } from './support/vcluster-chart.ts';
@@ -156,7 +157,7 @@ describe('VCluster', () => {
     expect(seen).not.toContain(`namespace/${namespace}`);
   });
 
-  test(
+  fullTest(
     'comes back at the same address after its StatefulSet, Service and configuration were deleted by hand',
     LONG,
     async () => {
@@ -204,7 +205,7 @@ describe('VCluster', () => {
 });
 
 // Five minutes more with the host that is there: only in the full run.
-if (process.env.E2E_FULL === '1')
+if (isFull)
   crashLoop('vcluster', async () => {
     const metadata = { name: 'big', namespace: 'default' };
     return {

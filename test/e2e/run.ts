@@ -25,6 +25,8 @@ const words = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+
 interface Count {
   passed: number;
   failed: number;
+  /** Tests of a full run, or of what a provisioner cannot do. */
+  leftOut: number;
 }
 
 /**
@@ -57,13 +59,14 @@ async function runSuite(suite: Suite, until: number | undefined, echo: boolean):
       numFailedTests: number;
       numPendingTests: number;
     };
-    if (count.numFailedTests === 0 && result.code === 0) return { passed: count.numPassedTests, failed: 0 };
+    const leftOut = count.numPendingTests;
+    if (count.numFailedTests === 0 && result.code === 0) return { passed: count.numPassedTests, failed: 0, leftOut };
     // Tests that a failure kept from running did not pass either.
-    return { passed: count.numPassedTests, failed: Math.max(1, count.numFailedTests + count.numPendingTests) };
+    return { passed: count.numPassedTests, failed: Math.max(1, count.numFailedTests + leftOut), leftOut: 0 };
   } catch {
     if (until && Date.now() >= until) return undefined;
     say(`${suite.name} was stopped or broke before it could report`);
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failed: 1, leftOut: 0 };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -98,6 +101,11 @@ function reasonNotToRun(suite: Suite, outcomes: readonly Outcome[]): { why: stri
   return undefined;
 }
 
+/** Takes the first suite of the first queue that has one. */
+function next(queues: Suite[][]): Suite | undefined {
+  return queues.find((queue) => queue.length > 0)?.shift();
+}
+
 async function main(): Promise<number> {
   const names = process.argv.slice(2);
   const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
@@ -115,7 +123,7 @@ async function main(): Promise<number> {
     say,
     ...(buildUntil ? { deadline: buildUntil } : {}),
   });
-  const total: Count = { passed: 0, failed: 0 };
+  const total = { passed: 0, failed: 0 };
   const lines = new Map<Suite, string>();
   const needs = (suite: Suite, name: string): boolean => closure(suite.parts).some((part) => part.name === name);
   // Held from here to the end, so that the engine is started once and not once for every suite.
@@ -129,8 +137,8 @@ async function main(): Promise<number> {
     lines.set(suite, `not run: ${suite.name} (${suite.about}): ${why}${allowed ? ` [${allowed}]` : ''}`);
     if (!allowed) total.failed++;
   };
-  const lane = async (members: readonly Suite[], echo: boolean): Promise<void> => {
-    for (const suite of members) {
+  const lane = async (queues: Suite[][], echo: boolean): Promise<void> => {
+    for (let suite = next(queues); suite; suite = next(queues)) {
       const reason = reasonNotToRun(suite, outcomes);
       if (reason) skip(suite, reason.why, reason.late);
       else if (runUntil && Date.now() > runUntil) skip(suite, 'the clock ran out', true);
@@ -146,21 +154,22 @@ async function main(): Promise<number> {
         total.passed += count.passed;
         total.failed += count.failed;
         const verdict = count.failed === 0 ? 'passed' : 'FAILED';
-        const numbers = `${String(count.passed).padStart(3)} passed ${count.failed} failed ${seconds} s${isSecond ? ', only the second time' : ''}`;
+        const leftOut = count.leftOut > 0 ? `, ${count.leftOut} left out` : '';
+        const second = isSecond ? ', only the second time' : '';
+        const numbers = `${String(count.passed).padStart(3)} passed ${count.failed} failed ${seconds} s${leftOut}${second}`;
         lines.set(suite, `${suite.name.padEnd(22)} ${verdict} ${numbers}`);
         say(`suite ${suite.name} ${verdict} after ${seconds} s`);
       }
     }
   };
-  // Most of a suite is waiting for containers and API servers to come up, so several run at once. All clusters of kind share one
-  // network, which goes with the last of them: their suites follow each other. So do the others with containers, for the memory.
-  const lanes = [
-    wanted.filter((suite) => needs(suite, 'docker') && needs(suite, 'kind-cli')),
-    wanted.filter((suite) => needs(suite, 'docker') && !needs(suite, 'kind-cli')),
-    wanted.filter((suite) => !needs(suite, 'docker')),
-  ].filter((members) => members.length > 0);
+  // Much of a suite is waiting for containers and API servers to come up, so several run at once. All clusters of kind share one
+  // network, which goes with the last of them: their suites follow each other. Who has nothing left to do helps with the others.
+  const kind = wanted.filter((suite) => needs(suite, 'docker') && needs(suite, 'kind-cli'));
+  const others = wanted.filter((suite) => needs(suite, 'docker') && !needs(suite, 'kind-cli'));
+  const serversOnly = wanted.filter((suite) => !needs(suite, 'docker'));
+  const lanes = [[kind, others], [others], [serversOnly, others]].slice(0, wanted.length);
   // Output of one lane is shown as it comes; of several when a suite has ended, so that they do not mix.
-  await Promise.all(lanes.map((members) => lane(members, lanes.length === 1)));
+  await Promise.all(lanes.map((queues) => lane(queues, wanted.length === 1)));
 
   await engine?.release();
   // Somebody else may still be using the engine; then there is nothing to be said about what is left of it.

@@ -21,6 +21,7 @@ import { acquire, type Lease } from '../bed/services/service.ts';
 import { k3dVersion, k3sVersion, kubernetesVersion } from '../bed/versions.ts';
 import { podRuns } from './support/checks.ts';
 import { type Engine, engine } from './support/engine.ts';
+import { isFull } from './support/full.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { RookeryManager, rookery } from './support/rookery-manager.ts';
 
@@ -28,7 +29,8 @@ const prefix = 'upstream-';
 const namespace = 'default';
 const lease = { namespace: 'rookery-system', name: 'rookery-manager' };
 const minor = (version: string): string => /\d+\.\d+/.exec(version)?.[0] as string;
-const quietMs = 61_000;
+/** Two of our looks at a cluster, in a full run four. */
+const quietMs = isFull ? 61_000 : 31_000;
 
 /** A Cluster and the one object that is its infrastructure and its control plane. */
 function pair(name: string, resource: ResourceRef, spec: object): KubeObject[] {
