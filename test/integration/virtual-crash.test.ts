@@ -1,12 +1,14 @@
 // `kill -9` of Rookery while it makes virtual clusters and while it removes them, then a restart: it converges, and nothing is left.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { clusters, secrets } from '../../src/api/resources.ts';
+import { Home } from '../../src/embedded/home.ts';
+import { readState } from '../../src/embedded/state-file.ts';
 import {
   getCondition,
   ignoreNotFound,
@@ -42,12 +44,9 @@ async function start(): Promise<RemoteStore> {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     problems += text;
   });
-  const file = join(home, 'state.json');
   for (let waited = 0; ; waited += 20) {
-    const state = existsSync(file)
-      ? (JSON.parse(readFileSync(file, 'utf8') || '{}') as { pid?: number; url?: string })
-      : {};
-    if (state.pid === child.pid && state.url) break;
+    const state = await readState(new Home(home));
+    if (state?.pid === child.pid && state?.url) break;
     if (child.exitCode !== null || waited > 60_000) throw new Error(`it does not start: ${problems}`);
     await delay(20);
   }

@@ -21,6 +21,7 @@ import {
 import { systemClock, systemRandom } from '../../src/clock.ts';
 import { ensureNamespace } from '../../src/controllers/workspace/own-namespace.ts';
 import { Home } from '../../src/embedded/home.ts';
+import { readState } from '../../src/embedded/state-file.ts';
 import { WorkspaceLinks } from '../../src/http/workspace-links.ts';
 import {
   ignoreNotFound,
@@ -65,12 +66,9 @@ async function start(): Promise<RemoteStore> {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     problems += text;
   });
-  const file = join(folder, 'state.json');
   for (let waited = 0; ; waited += 20) {
-    const known = existsSync(file)
-      ? (JSON.parse(readFileSync(file, 'utf8') || '{}') as { pid?: number; url?: string })
-      : {};
-    if (known.pid === child.pid && known.url) break;
+    const state = await readState(home);
+    if (state?.pid === child.pid && state?.url) break;
     if (child.exitCode !== null || waited > 120_000) throw new Error(`it does not start: ${problems}`);
     await delay(20);
   }
