@@ -31,7 +31,7 @@ export const suites: readonly Suite[] = [
   { name: 'helm', about: 'helm and a chart with hooks on a virtual cluster', parts: ['helm', 'kubernetes'] },
   {
     name: 'kind',
-    about: 'kind with a worker: create, network, DNS, volume, delete',
+    about: 'kind: create, a pod, DNS, delete; in a full run with a worker, network and volume',
     parts: ['kind-cli', 'node-image'],
   },
   {
