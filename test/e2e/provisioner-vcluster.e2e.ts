@@ -105,6 +105,8 @@ provisionerConformance('vcluster on the bed', async () => ({
     const config = vclusterConfig({ spec: spec(name), kubernetesVersion, vclusterVersion, addresses: [] });
     await host.run('create', 'namespace', namespace);
     await host.apply(...(await renderChart(folder, { name, namespace, config })));
+    // What the host makes of it is there before it is counted.
+    await waitFor('its pod', 60_000, async () => (await host.pods('-n', namespace)).length > 0);
     return async () => {
       await host.run('delete', 'namespace', namespace, '--timeout=100s');
       await waitFor('its volume to be gone', 60_000, async () => (await host.run('get', 'pv', '-o', 'name')) === '');
