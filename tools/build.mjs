@@ -49,8 +49,11 @@ export async function ensureBuilt() {
   await build(wanted);
 }
 
-/** What other programs import. */
-const LIBRARIES = ['api', 'apiserver', 'embedded', 'kube'];
+/** What other programs import, and what a thread of the API server runs. */
+const MODULES = {
+  ...Object.fromEntries(['api', 'apiserver', 'embedded', 'kube'].map((name) => [name, `src/${name}/index.ts`])),
+  thread: 'src/apiserver/aside/work.ts',
+};
 /** What nearly every command loads. Others are loaded when needed, or bring files of their own. */
 const BUNDLED = ['commander', 'picocolors', 'undici', 'ws', 'yaml'];
 
@@ -117,17 +120,9 @@ async function build(wanted) {
     const { build: bundle } = await import('esbuild');
     await bundle({
       ...COMMON,
-      entryPoints: Object.fromEntries(LIBRARIES.map((name) => [name, `src/${name}/index.ts`])),
+      entryPoints: MODULES,
       outdir: fresh,
       splitting: true,
-      format: 'esm',
-      packages: 'external',
-      plugins: [modulesKnowTheirPlace],
-    });
-    await bundle({
-      ...COMMON,
-      entryPoints: ['src/apiserver/aside/work.ts'],
-      outdir: join(fresh, 'apiserver/aside'),
       format: 'esm',
       packages: 'external',
       plugins: [modulesKnowTheirPlace],

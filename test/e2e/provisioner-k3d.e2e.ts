@@ -57,13 +57,12 @@ provisionerConformance('k3d on the bed', async () => {
       loadBalancer: clusterName.endsWith('one'),
     }),
     killTools,
-    // What k3d knows its clusters by; nothing has to run in it.
     foreign: async (name) => {
-      const labels = ['app=k3d', `k3d.cluster=${name}`, 'k3d.role=server'].flatMap((label) => ['--label', label]);
-      const node = ['--name', `k3d-${name}-server-0`, '--entrypoint', 'sleep', image, 'infinity'];
-      await docker.docker('run', '-d', ...labels, ...node);
-      expect(await docker.run('k3d', 'cluster', 'list', '--no-headers')).toContain(name);
-      return async () => void (await docker.docker('rm', '-f', '-v', `k3d-${name}-server-0`));
+      const config = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'foreign'), KUBECONFIG: join(folder, 'foreign') };
+      const env = { ...docker.env, ...config };
+      const args = ['--image', image, '--no-lb', '--wait=false', '--kubeconfig-update-default=false'];
+      expect(await tryRun('k3d', ['cluster', 'create', name, ...args], { env })).toMatchObject({ code: 0 });
+      return async () => void (await tryRun('k3d', ['cluster', 'delete', name], { env }));
     },
     leftovers: async () => [...(await docker.leftOf(prefix)), ...homes().map((id) => `folder ${id}`)],
     close: async () => {

@@ -39,14 +39,12 @@ provisionerConformance('kind on the bed', async () => {
       new KindProvisioner({ processes: systemProcesses(docker.env), clock: systemClock, folder, retryMs: 2000 }),
     spec: (clusterName) => ({ clusterName, kubernetesVersion }),
     killTools,
-    // What kind knows its clusters by; nothing has to run in it.
     foreign: async (name) => {
-      const labels = { 'io.x-k8s.kind.cluster': name, 'io.x-k8s.kind.role': 'control-plane' };
-      const marks = Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]);
-      const node = ['--name', `${name}-control-plane`, '--entrypoint', 'sleep', `kindest/node:${kubernetesVersion}`];
-      await docker.docker('run', '-d', ...marks, ...node, 'infinity');
-      expect(await docker.run('kind', 'get', 'clusters')).toContain(name);
-      return async () => void (await docker.run('kind', 'delete', 'cluster', ...foreign(name)));
+      await docker.run('kind', 'create', 'cluster', '--image', `kindest/node:${kubernetesVersion}`, ...foreign(name));
+      return async () => {
+        await docker.run('kind', 'delete', 'cluster', ...foreign(name));
+        await docker.try('docker', 'network', 'rm', 'kind');
+      };
     },
     leftovers: async () => [...(await kindLeftovers(docker, prefix)), ...homes().map((id) => `folder ${id}`)],
     close: async () => {

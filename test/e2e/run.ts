@@ -167,7 +167,7 @@ async function main(): Promise<number> {
   const kind = wanted.filter((suite) => needs(suite, 'docker') && needs(suite, 'kind-cli'));
   const others = wanted.filter((suite) => needs(suite, 'docker') && !needs(suite, 'kind-cli'));
   const serversOnly = wanted.filter((suite) => !needs(suite, 'docker'));
-  const lanes = [[kind, others], [others], [serversOnly, others]].slice(0, wanted.length);
+  const lanes = [[kind, others], [others], [serversOnly, others]];
   // Output of one lane is shown as it comes; of several when a suite has ended, so that they do not mix.
   await Promise.all(lanes.map((queues) => lane(queues, wanted.length === 1)));
 

@@ -26,7 +26,7 @@ interface Waiting {
 
 /** What the thread runs, and what that was built into. */
 const SOURCE = new URL('./work.ts', import.meta.url);
-const BUILT = new URL('./work.js', import.meta.url);
+const BUILT = new URL('../../thread.js', import.meta.url);
 
 /** A thread has no loader for sources, also where the main thread has one. */
 function fromSource({ href }: URL): string {
