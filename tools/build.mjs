@@ -52,7 +52,7 @@ export async function ensureBuilt() {
 /** What other programs import, and what a thread of the API server runs. */
 const MODULES = {
   ...Object.fromEntries(['api', 'apiserver', 'embedded', 'kube'].map((name) => [name, `src/${name}/index.ts`])),
-  thread: 'src/apiserver/aside/work.ts',
+  thread: 'src/apiserver/offload/work.ts',
 };
 /** What nearly every command loads. Others are loaded when needed, or bring files of their own. */
 const BUNDLED = ['commander', 'picocolors', 'undici', 'ws', 'yaml'];

@@ -1,7 +1,7 @@
 /**
  * How long one piece of work on what users wrote may hold the event loop. Expressions, patterns and schemas are worked on
  * by plain synchronous functions. They say how much they do as they go, and work that turns out to take long is given up,
- * to be done from the start by a thread of its own (see aside/).
+ * to be done from the start by a thread of its own (see offload/).
  */
 export class TakesLong extends Error {
   override readonly name = 'TakesLong';
@@ -26,7 +26,7 @@ let started: { at: number; used: number } | undefined;
 let isGivenUp = false;
 
 /** Says that so much work is about to be done. Throws TakesLong where that is more than the allowance has left. */
-export function mind(units: number): void {
+export function chargeWork(units: number): void {
   done += units;
   if (done > mark) look(units);
 }

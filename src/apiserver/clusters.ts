@@ -8,13 +8,13 @@ import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Random } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
-import { provideThread } from './aside/aside.ts';
 import { hashToken } from './auth/authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { ClusterCredentials } from './credentials.ts';
 import { LastCalls } from './last-calls.ts';
 import type { Loop } from './loops/loop.ts';
+import { provideThread } from './offload/offload.ts';
 import { type CloneFile, restoreInto } from './store/snapshot.ts';
 import { openStore } from './store/sqlite-store.ts';
 

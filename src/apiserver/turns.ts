@@ -8,7 +8,7 @@ export function isLarge(size: number | undefined): boolean {
   return size !== undefined && size > LARGE;
 }
 
-export async function breathe(size: number | undefined): Promise<void> {
+export async function yieldTurn(size: number | undefined): Promise<void> {
   if (isLarge(size)) await nextTurn();
 }
 

@@ -1,6 +1,6 @@
 /** JSON as values under a schema. Converted where it is looked at. Follows pkg/cel/common/valuesunstructured.go. */
 import { isDeepStrictEqual } from 'node:util';
-import { mind } from '../allowance.ts';
+import { chargeWork } from '../allowance.ts';
 import { formatCheck } from '../schema/formats.ts';
 import type { Schema } from '../schema/schema.ts';
 import { struct } from './check/type.ts';
@@ -241,7 +241,7 @@ class SchemaObject extends MapValue {
   get size(): number {
     if (this.count === undefined) {
       this.count = Object.keys(this.json).length;
-      mind(this.count);
+      chargeWork(this.count);
     }
     return this.count;
   }

@@ -1,7 +1,7 @@
 /** Request bodies: JSON, YAML and protobuf become plain values; whatever cannot be read is a 400, never a crash. */
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
-import { breathe } from '../turns.ts';
+import { yieldTurn } from '../turns.ts';
 import { duplicateKeys, keyPlaces } from './duplicate-keys.ts';
 import { jsonProblem } from './json-problem.ts';
 import { yamlTokens } from './yaml-tokens.ts';
@@ -59,10 +59,10 @@ export async function decodeJson(body: Buffer): Promise<Decoded> {
 }
 
 async function checked(value: unknown, text: string): Promise<Decoded> {
-  await breathe(text.length);
+  await yieldTurn(text.length);
   checkDepth(value, 0);
   const duplicates = duplicateKeys(text);
-  await breathe(text.length);
+  await yieldTurn(text.length);
   return { value, duplicates, ...(text.length <= PLACES_LIMIT ? { placesOf: places(text) } : {}) };
 }
 
@@ -88,12 +88,12 @@ export async function decodeYaml(body: Buffer): Promise<Decoded> {
   }
   const { Composer } = await import('yaml');
   const tokens = await yamlTokens(text, DEPTH_LIMIT);
-  await breathe(text.length);
+  await yieldTurn(text.length);
   const options = { version: '1.1', uniqueKeys: false, strict: true, merge: true } as const;
   const [document, another] = [...new Composer(options).compose(tokens, true, text.length)];
   const problem = document?.errors[0]?.message ?? (another ? 'more than one document' : undefined);
   if (!document || problem) throw badRequest(`error converting YAML to JSON: yaml: ${problem ?? 'no document'}`);
-  await breathe(text.length);
+  await yieldTurn(text.length);
   let value: unknown;
   try {
     value = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 })) ?? 'null');
@@ -101,7 +101,7 @@ export async function decodeYaml(body: Buffer): Promise<Decoded> {
     throw badRequest(`error converting YAML to JSON: yaml: ${(cause as Error).message}`);
   }
   checkDepth(value, 0);
-  await breathe(text.length);
+  await yieldTurn(text.length);
   return { value, ...(await yamlDuplicates(document.contents, text)) };
 }
 

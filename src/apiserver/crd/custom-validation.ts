@@ -1,7 +1,7 @@
 /** Validation of one version of a custom resource: schema, scale, embedded resources, list types, rules; in this order. */
 import type { KubeObject } from '../../api/object.ts';
-import { orAside } from '../aside/aside.ts';
 import { hasRules, ruleSteps } from '../cel/rules.ts';
+import { offload } from '../offload/offload.ts';
 import { validateEmbedded } from '../schema/embedded.ts';
 import { validateListTypes } from '../schema/list-type.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -37,7 +37,7 @@ export async function validateCustom(
   scale: CrdSubresources['scale'],
   warnings: string[] = [],
 ): Promise<FieldError[]> {
-  const found = await orAside(customErrors(object, old, schema, scale), 'custom', [schema, object, old, scale]);
+  const found = await offload(customErrors(object, old, schema, scale), 'custom', [schema, object, old, scale]);
   warnings.push(...found.warnings.map(({ field, message }) => `${field}: ${message}`));
   return found.errors;
 }

@@ -4,7 +4,7 @@ import { commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
-import { breathe, isLarge } from '../turns.ts';
+import { isLarge, yieldTurn } from '../turns.ts';
 import { prepare, storable } from './conversion.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
@@ -35,9 +35,9 @@ export async function change(
     if (!stored) return undefined;
     await prepare(resource, [stored]);
     const live = served(resource, stored);
-    await breathe(stored.json.length);
+    await yieldTurn(stored.json.length);
     const { object, options } = sized(await revise(live), stored.json.length);
-    await breathe(options.size);
+    await yieldTurn(options.size);
     checkUpdatePreconditions(resource, object, live);
     beforeUpdate(object, live);
     const draft: Draft = { resource, namespace, object, live, options };
@@ -53,7 +53,7 @@ export async function change(
     }
     // A pod that is placed is what it was asked to be.
     if (options.subresource !== 'binding') bumpGeneration(resource, draft.object, live);
-    await breathe(options.size);
+    await yieldTurn(options.size);
     await settle(context, draft, attributes);
     const toStore = await storable(resource, draft.object);
     // The store would find out by itself, but only inside of its transaction, where all writers wait.
@@ -68,10 +68,10 @@ export async function change(
       return undefined;
     });
     if (result === RACE) continue;
-    await breathe(options.size);
+    await yieldTurn(options.size);
     if (result) await prepare(resource, [result]);
     const written = result ? served(resource, result) : draft.object;
-    await breathe(options.size);
+    await yieldTurn(options.size);
     return options.dryRun ? unwritten(written, stored.rv) : written;
   }
 }

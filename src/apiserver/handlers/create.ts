@@ -7,7 +7,7 @@ import { clone } from '../json.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { ApiError, alreadyExists } from '../status.ts';
-import { breathe } from '../turns.ts';
+import { yieldTurn } from '../turns.ts';
 import { checkKind, conform } from './conform.ts';
 import { prepare, storable } from './conversion.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
@@ -27,7 +27,7 @@ export async function create(
 ): Promise<KubeObject> {
   checkKind(resource, object);
   conform(resource, object, options, options.duplicates);
-  await breathe(options.size);
+  await yieldTurn(options.size);
   return createConformed(context, resource, namespace, object, options);
 }
 
@@ -64,7 +64,7 @@ async function createConformed(
   wipeSystemFields(object);
   const sent: Draft = { resource, namespace, object, options };
   await mutate(context, sent, attributesOf(context, sent, 'CREATE'));
-  await breathe(options.size);
+  await yieldTurn(options.size);
   settleNamespace(resource, sent.object, namespace);
   const base = sent.object.metadata.name ? undefined : sent.object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
@@ -84,10 +84,10 @@ async function createConformed(
         commit(tx, attributes, context.admission);
         return tx.put(key, toStore());
       });
-      await breathe(options.size);
+      await yieldTurn(options.size);
       await prepare(resource, [stored]);
       const created = served(resource, stored);
-      await breathe(options.size);
+      await yieldTurn(options.size);
       return options.dryRun ? unwritten(created) : created;
     } catch (error) {
       const taken = error instanceof ApiError && error.reason === 'AlreadyExists';

@@ -4,15 +4,15 @@ import { sleep } from '../../clock.ts';
 import { type AdmissionAttributes, admit, admitMutation } from '../admission/admission.ts';
 import { recordUpdate } from '../apply/record-update.ts';
 import { resetFields } from '../apply/reset-fields.ts';
-import { NO_SUBJECT, orAside } from '../aside/aside.ts';
 import { checkEscalation } from '../auth/escalation.ts';
 import { nameKindOf } from '../builtins/index.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
 import type { ClusterContext } from '../cluster-context.ts';
+import { NO_SUBJECT, offload } from '../offload/offload.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource, Strategy, WriteContext } from '../resource.ts';
 import { ApiError, type FieldError, invalid } from '../status.ts';
-import { breathe } from '../turns.ts';
+import { yieldTurn } from '../turns.ts';
 import { inVersions } from './manager-versions.ts';
 import { servedApiVersion } from './stored-form.ts';
 
@@ -103,7 +103,7 @@ function hasExternalMutation(context: ClusterContext, attributes: AdmissionAttri
 export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
   const { resource, live, options } = draft;
   if (live) await own(context, draft);
-  await breathe(options.size);
+  await yieldTurn(options.size);
   const errors = await validate(draft);
   if (errors.length > 0) {
     throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);
@@ -156,7 +156,7 @@ async function validate({ resource, object, live, options }: Draft): Promise<Fie
       });
   const { group, kind, strategy } = resource;
   errors.push(
-    ...(await orAside(kindErrors(strategy, object, live), 'strategy', [NO_SUBJECT, group, kind, object, live])),
+    ...(await offload(kindErrors(strategy, object, live), 'strategy', [NO_SUBJECT, group, kind, object, live])),
   );
   if (resource.custom) errors.push(...(await resource.custom.validate(object, live, options.warnings)));
   return errors;

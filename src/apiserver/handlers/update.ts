@@ -5,7 +5,7 @@ import { clone } from '../json.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { notFound } from '../status.ts';
-import { breathe } from '../turns.ts';
+import { yieldTurn } from '../turns.ts';
 import { change } from './change.ts';
 import { checkKind, conform } from './conform.ts';
 import { createByChange } from './create.ts';
@@ -21,7 +21,7 @@ export async function update(
 ): Promise<{ object: KubeObject; created: boolean }> {
   checkKind(resource, object);
   conform(resource, object, options, options.duplicates);
-  await breathe(options.size);
+  await yieldTurn(options.size);
   settleNamespace(resource, object, namespace);
   settleName(object, name);
   const changed = await change(context, resource, namespace, name, () => ({ object: clone(object), options }));

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PolicySpec } from '../admission/policy/policy.ts';
 import { typedKinds, typeWarnings } from '../admission/policy/type-checking.ts';
-import { NO_SUBJECT, orAside } from '../aside/aside.ts';
 import { LOOPBACK } from '../auth/identity.ts';
+import { NO_SUBJECT, offload } from '../offload/offload.ts';
 import { builtin, hasReason, type Loop, type LoopContext, scan, warn } from './loop.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -39,7 +39,7 @@ async function update(context: LoopContext, name: string): Promise<void> {
   if (policy.status?.observedGeneration === generation) return;
   const spec = (policy.spec ?? {}) as PolicySpec;
   const kinds = typedKinds(spec, context.registry);
-  const warnings = await orAside(typeWarnings(spec, kinds), 'types', [NO_SUBJECT, spec, kinds]);
+  const warnings = await offload(typeWarnings(spec, kinds), 'types', [NO_SUBJECT, spec, kinds]);
   const typeChecking = warnings.length > 0 ? { expressionWarnings: warnings } : {};
   const status = { observedGeneration: generation, typeChecking };
   if (isDeepStrictEqual(policy.status, status)) return;

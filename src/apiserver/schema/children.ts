@@ -1,5 +1,5 @@
 /** The schemas directly below a schema. */
-import { mind } from '../allowance.ts';
+import { chargeWork } from '../allowance.ts';
 import type { Schema } from './schema.ts';
 
 /** Looking at one schema, in units of work. */
@@ -9,7 +9,7 @@ const SCHEMA = 5;
 export function* entries(properties: Record<string, Schema> | undefined): Iterable<[string, Schema]> {
   if (properties === undefined) return;
   for (const key in properties) {
-    mind(SCHEMA);
+    chargeWork(SCHEMA);
     yield [key, properties[key] as Schema];
   }
 }
@@ -21,7 +21,7 @@ export function restSchema(schema: Schema): Schema | undefined {
 
 /** Whether something holds for a schema or any schema below it, inside junctors too. */
 export function someSchema(schema: Schema, holds: (schema: Schema) => boolean): boolean {
-  mind(SCHEMA);
+  chargeWork(SCHEMA);
   if (holds(schema)) return true;
   const rest = restSchema(schema);
   const below = [

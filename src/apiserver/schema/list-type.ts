@@ -1,5 +1,5 @@
 /** Uniqueness promised by x-kubernetes-list-type: elements of a `set`, keys of a `map`. */
-import { mind } from '../allowance.ts';
+import { chargeWork } from '../allowance.ts';
 import type { FieldError } from '../status.ts';
 import { canonical, goJson } from './go-json.ts';
 import { childPath, fieldSchema } from './prune.ts';
@@ -69,7 +69,7 @@ function repeated(list: unknown[]): number[] {
   const seen = new Map<string, number>();
   const indexes: number[] = [];
   for (let i = 0; i < list.length; i++) {
-    mind(VALUE);
+    chargeWork(VALUE);
     const key = canonical(list[i]);
     const times = seen.get(key) ?? 0;
     seen.set(key, times + 1);

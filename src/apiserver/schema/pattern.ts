@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
-import { mind } from '../allowance.ts';
+import { chargeWork } from '../allowance.ts';
 
 const LIMIT = 2000;
 
@@ -40,7 +40,7 @@ const COMPILED = 20;
 function compile(pattern: string): Compiled {
   try {
     const re = re2().compile(pattern);
-    mind(re.programSize() * COMPILED);
+    chargeWork(re.programSize() * COMPILED);
     return { re, native: nativeForm(pattern) };
   } catch (error) {
     return { re: new Error(goMessage(error)) };
@@ -66,7 +66,7 @@ export function matchesPattern(pattern: string, text: string): boolean | Error {
 
 /** At worst, each instruction of the pattern is tried at each place of the text; most are not. */
 export function mindPattern(re: RE2JS, text: string): void {
-  mind((text.length * re.programSize()) / 16);
+  chargeWork((text.length * re.programSize()) / 16);
 }
 
 const CLASS = '\\[\\^?(?:[A-Za-z0-9_ :,@%+=~/.*?#!&;<>"\'(){}|$-]|\\\\[-.\\\\/_*+?$])+\\]';

@@ -3,7 +3,7 @@
  * With an old value, what did not change is not held against the writer (ratcheting).
  * Nothing is compiled or allocated while a value is valid: this runs on every write.
  */
-import { mind } from '../allowance.ts';
+import { chargeWork } from '../allowance.ts';
 import { type FieldError, field } from '../status.ts';
 import { NONE, sameKey, unchanged } from './correlation.ts';
 import { deepEqual } from './equal.ts';
@@ -42,7 +42,7 @@ export function typeName(value: unknown): string {
  * branch that got furthest by this number.
  */
 function check(value: unknown, schema: Schema, name: string, old: unknown, errors: Failure[]): number {
-  mind(VALUE);
+  chargeWork(VALUE);
   const before = errors.length;
   const count = value === null ? checkNull(schema, name, errors) : checkValue(value, schema, name, old, errors);
   if (errors.length > before && old !== NONE && unchanged(value, old, schema)) errors.length = before;

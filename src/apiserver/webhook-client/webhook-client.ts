@@ -7,7 +7,7 @@ import { Agent, request } from 'node:https';
 import { isIP } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { Store } from '../store/store.ts';
-import { breathe } from '../turns.ts';
+import { yieldTurn } from '../turns.ts';
 import { isCaBundle, pemOf } from './ca-bundle.ts';
 import { CallError, goError, refusedText, SetupError } from './call-error.ts';
 import { type ClientConfig, serviceHost, shownUrl, type Target } from './client-config.ts';
@@ -42,7 +42,7 @@ export class WebhookClient {
     const ca = this.#certificates(config);
     const shown = shownUrl(config, timeoutMs);
     const bytes = Buffer.from(body);
-    await breathe(bytes.length);
+    await yieldTurn(bytes.length);
     const deadline = this.#options.clock.now() + timeoutMs;
     for (;;) {
       try {
@@ -178,7 +178,7 @@ async function decode(answer: IncomingMessage, text: string): Promise<unknown> {
   if (text === '') {
     throw new CallError(`0-length response with status code: ${code} and content type: ${contentType ?? ''}`);
   }
-  await breathe(text.length);
+  await yieldTurn(text.length);
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;

@@ -1,7 +1,8 @@
 /** ValidatingAdmissionPolicy: rules in CEL that users bind to resources. */
-import { orAside } from '../../aside/aside.ts';
+
 import type { Authorizer } from '../../auth/identity.ts';
 import type { Registry } from '../../kinds/registry.ts';
+import { offload } from '../../offload/offload.ts';
 import type { Resource } from '../../resource.ts';
 import { ApiError } from '../../status.ts';
 import type { Store } from '../../store/store.ts';
@@ -110,7 +111,7 @@ async function evaluate(
     identity,
   };
   const steps = policy.evaluate({ ...admission, authorizer });
-  return orAside(steps, 'policy', [policy.spec, admission], authorizer);
+  return offload(steps, 'policy', [policy.spec, admission], authorizer);
 }
 
 /** What policies may know of the namespace: not who owns which of its fields. */

@@ -1,7 +1,7 @@
 /** The match conditions of one webhook: all must hold; one that does not spares the call, one that fails follows the policy. */
 import { TakesLong } from '../../allowance.ts';
-import { orAside } from '../../aside/aside.ts';
 import { type Condition, type ConditionVariables, compileCondition } from '../../cel/condition.ts';
+import { offload } from '../../offload/offload.ts';
 
 interface Source {
   name: string;
@@ -35,10 +35,10 @@ export class MatchConditions {
   holdInTurns(variables: ConditionVariables): Promise<boolean> {
     const { authorizer, identity, ...values } = variables;
     const plain = authorizer ? { ...values, identity } : values;
-    return orAside(this.#steps(variables), 'conditions', [this.#of, plain], authorizer);
+    return offload(this.#steps(variables), 'conditions', [this.#of, plain], authorizer);
   }
 
-  // biome-ignore lint/correctness/useYield: conditions are few and short; what takes long is done aside
+  // biome-ignore lint/correctness/useYield: conditions are few and short; what takes long is offloaded
   *#steps(variables: ConditionVariables): Generator<void, boolean> {
     return this.hold(variables);
   }

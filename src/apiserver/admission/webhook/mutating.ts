@@ -7,7 +7,7 @@ import { decodeManagers } from '../../apply/managers.ts';
 import { convertTo } from '../../handlers/conversion.ts';
 import { clone, equal } from '../../json.ts';
 import { internalError } from '../../status.ts';
-import { breathe, Turns } from '../../turns.ts';
+import { Turns, yieldTurn } from '../../turns.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { annotate, type CallContext, CallFailure, callHook, outOfTime } from './call-hook.ts';
 import type { WebhookConfigurations } from './configurations.ts';
@@ -96,7 +96,7 @@ async function ask(
   const operations = operationsOf(invocation.hook, verdict);
   if (operations.length === 0) return undefined;
   const result = await patched(invocation, operations, object, verdict.size);
-  await breathe(verdict.size);
+  await yieldTurn(verdict.size);
   if (equal(result, object)) return undefined;
   if (!attributes.kind) invocation.resource.strategy.defaults?.(result);
   return result;

@@ -7,7 +7,7 @@ import type { Resource } from '../../resource.ts';
 import { checkTypes } from '../../schema/check-types.ts';
 import { prune } from '../../schema/prune.ts';
 import { internalError } from '../../status.ts';
-import { breathe } from '../../turns.ts';
+import { yieldTurn } from '../../turns.ts';
 import { CallFailure } from './call-hook.ts';
 import type { Hook } from './hook.ts';
 import type { Invocation } from './match.ts';
@@ -51,7 +51,7 @@ export async function patched(
     throw internalError(new Error(`${what}, which is not supported for this operation`));
   }
   const result = apply(object, operations);
-  await breathe(size);
+  await yieldTurn(size);
   if (result.apiVersion !== object.apiVersion || result.kind !== object.kind) {
     const text = `no kind ${JSON.stringify(result.kind ?? '')} is registered for version ${JSON.stringify(result.apiVersion ?? '')}`;
     throw internalError(new Error(text));

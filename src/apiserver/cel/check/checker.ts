@@ -1,5 +1,5 @@
 /** Types for every part of an expression, and complaints in cel-go's words where there are none. */
-import { mind } from '../../allowance.ts';
+import { chargeWork } from '../../allowance.ts';
 import type { Call, Expr, Fold, ListLiteral, MapLiteral, Select, Struct } from '../syntax/ast.ts';
 import { CompileError, type Issue } from '../syntax/issue.ts';
 import type { Parsed } from '../syntax/parser.ts';
@@ -84,7 +84,7 @@ class Checker {
   }
 
   private visit(expr: Expr): void {
-    mind(PART);
+    chargeWork(PART);
     switch (expr.kind) {
       case 'literal':
         this.types.set(expr.id, typeOf(expr.value));

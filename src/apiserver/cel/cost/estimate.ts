@@ -2,7 +2,7 @@
  * What an expression may cost at worst, from the sizes its types allow: an expression that cannot be afforded is refused
  * with the CRD that brings it. Follows cel-go's checker/cost.go; only the upper bound is kept.
  */
-import { mind } from '../../allowance.ts';
+import { chargeWork } from '../../allowance.ts';
 import type { Checked } from '../check/checker.ts';
 import type { Type } from '../check/type.ts';
 import { sizeOf } from '../library/standard.ts';
@@ -53,7 +53,7 @@ class Estimator {
   }
 
   cost(expr: Expr): number {
-    mind(PART);
+    chargeWork(PART);
     switch (expr.kind) {
       case 'literal':
         return 0;

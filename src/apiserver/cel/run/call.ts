@@ -1,5 +1,5 @@
 /** Calls of functions: which implementation, on which values, at what price. */
-import { mind } from '../../allowance.ts';
+import { chargeWork } from '../../allowance.ts';
 import type { FunctionDeclaration, Implementation, Overload } from '../check/declarations.ts';
 import type { Type } from '../check/type.ts';
 import { type CallCost, callCost, costAhead, FLAT, isPaidAhead } from '../cost/call-cost.ts';
@@ -56,7 +56,7 @@ const CHARACTER = 4;
 function finish({ run, price, overload, ahead }: PlannedCall, values: readonly Value[]): Value {
   if (ahead) afford(costAhead(overload, values));
   for (const value of values) {
-    if (typeof value === 'string' && value.length > SHORT) mind(value.length * CHARACTER);
+    if (typeof value === 'string' && value.length > SHORT) chargeWork(value.length * CHARACTER);
   }
   const result = run(values);
   if (typeof result === 'string') stepOver(result.length);

@@ -1,7 +1,7 @@
 /**
  * What running an expression costs, in cel-go's units. Evaluation is synchronous, so one meter for the process is enough.
  */
-import { mind } from '../../allowance.ts';
+import { chargeWork } from '../../allowance.ts';
 
 export class CostExceeded extends Error {
   override readonly name = 'CostExceeded';
@@ -43,7 +43,7 @@ export function meteredCost(): number {
 export function charge(amount: number): void {
   cost += amount;
   if (cost > limit) throw EXCEEDED;
-  mind(amount);
+  chargeWork(amount);
 }
 
 /** Refuses work that could not be paid for anyway, before it is done. */
@@ -67,7 +67,7 @@ export function stepThrough(text: string, part: string): void {
 /** Refuses work whose result would be too many steps, before it is done. */
 export function stepsAhead(count: number): void {
   if (steps + count > MAX_STEPS) throw EXCEEDED;
-  mind(count);
+  chargeWork(count);
 }
 
 export function step(count = 1): void {
@@ -75,5 +75,5 @@ export function step(count = 1): void {
   if (limit === 0) return;
   steps += count;
   if (steps > MAX_STEPS) throw EXCEEDED;
-  mind(count);
+  chargeWork(count);
 }

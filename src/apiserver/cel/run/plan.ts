@@ -1,5 +1,5 @@
 /** Checked expressions as functions. The shape of the plan is cel-go's, for it decides what running costs. */
-import { mind } from '../../allowance.ts';
+import { chargeWork } from '../../allowance.ts';
 import { compilePattern } from '../../schema/pattern.ts';
 import type { Checked } from '../check/checker.ts';
 import type { FunctionDeclaration } from '../check/declarations.ts';
@@ -87,7 +87,7 @@ class Planner {
   }
 
   plan(expr: Expr, scope: Scope | undefined): Node {
-    mind(PART);
+    chargeWork(PART);
     switch (expr.kind) {
       case 'literal':
         return constant(expr.value);

@@ -1,5 +1,5 @@
 /** CEL's grammar by recursive descent. Nodes are numbered in cel-go's order: some messages show the numbers. */
-import { mind } from '../../allowance.ts';
+import { chargeWork } from '../../allowance.ts';
 import type { Value } from '../values/value.ts';
 import { Uint } from '../values/value.ts';
 import type { Entry, Expr } from './ast.ts';
@@ -94,7 +94,7 @@ class Parser {
 
   private id(at: number): number {
     this.positions.push(at);
-    mind(PART);
+    chargeWork(PART);
     return this.positions.length - 1;
   }
 

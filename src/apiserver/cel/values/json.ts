@@ -1,5 +1,5 @@
 /** JSON as values without a schema: what policies see of objects. Converted where it is looked at, no further. */
-import { mind } from '../../allowance.ts';
+import { chargeWork } from '../../allowance.ts';
 import { CelError, List, MapValue, type Value } from './value.ts';
 
 type Json = Record<string, unknown>;
@@ -50,7 +50,7 @@ class JsonMap extends MapValue {
   get size(): number {
     if (this.count === undefined) {
       this.count = Object.keys(this.json).length;
-      mind(this.count);
+      chargeWork(this.count);
     }
     return this.count;
   }

@@ -98,7 +98,7 @@ export class Thread {
     const isSource = existsSync(SOURCE);
     const worker = new Worker(isSource ? fromSource(SOURCE) : BUILT, {
       eval: isSource,
-      workerData: { isAside: true, bell: this.#bell, answers: port2 } satisfies ThreadData,
+      workerData: { isOffload: true, bell: this.#bell, answers: port2 } satisfies ThreadData,
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });

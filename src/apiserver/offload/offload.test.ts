@@ -12,7 +12,7 @@ import type { Attributes } from '../auth/identity.ts';
 import { customErrors, validateCustom } from '../crd/custom-validation.ts';
 import type { Schema } from '../schema/schema.ts';
 import { toTheEnd } from '../turns.ts';
-import { orAside, provideThread } from './aside.ts';
+import { offload, provideThread } from './offload.ts';
 
 provideThread();
 
@@ -76,7 +76,7 @@ describe('work that takes long', () => {
     };
     const admission = { object: { spec: text }, identity: { user: 'u', groups: [] } };
     const steps = new Evaluator(spec).evaluate({ ...admission, authorizer });
-    const { decisions } = await orAside(steps, 'policy', [spec, admission], authorizer);
+    const { decisions } = await offload(steps, 'policy', [spec, admission], authorizer);
     expect(decisions).toEqual([{}, { denied: { message: 'no list', reason: 'Invalid' } }]);
     expect(asked.map(({ verb }) => verb)).toEqual(['get', 'list']);
   });
@@ -84,7 +84,7 @@ describe('work that takes long', () => {
   it('does not keep the process', { timeout: 100_000 }, async () => {
     const script = `
       const { MatchConditions } = await import('./src/apiserver/admission/webhook/match-conditions.ts');
-      const { provideThread } = await import('./src/apiserver/aside/aside.ts');
+      const { provideThread } = await import('./src/apiserver/offload/offload.ts');
       provideThread();
       const sources = [{ name: 'a', expression: "object.spec.findAll('a').size() > 0" }];
       const conditions = new MatchConditions({ sources, ignoresFailure: false });

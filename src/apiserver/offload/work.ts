@@ -1,4 +1,4 @@
-/** What the thread aside can do, and the thread itself: one piece of work after the other, each as long as it takes. */
+/** The work that the worker thread can do, and the loop it runs: one task after the other. */
 import { isMainThread, type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { KubeObject } from '../../api/object.ts';
 import { type Evaluation, Evaluator } from '../admission/policy/evaluator.ts';
@@ -66,13 +66,13 @@ export type Message =
   | { about: 'question'; question: Parameters<Authorizer['authorize']> };
 
 export interface ThreadData {
-  isAside: true;
+  isOffload: true;
   /** One where the answer to a question is there. */
   bell: Int32Array;
   answers: MessagePort;
 }
 
-/** Asks the main thread, and waits: work aside is synchronous. */
+/** Asks the main thread, and waits for its answer: work on the worker thread is synchronous. */
 const authorizer: Authorizer = {
   authorize(...question) {
     const { bell, answers } = workerData as ThreadData;
@@ -101,4 +101,4 @@ function serve(): void {
   });
 }
 
-if (!isMainThread && (workerData as ThreadData | null)?.isAside) serve();
+if (!isMainThread && (workerData as ThreadData | null)?.isOffload) serve();

@@ -1,4 +1,4 @@
-/** Work on what users wrote: done here in turns of the event loop, or aside where that would hold it for long. */
+/** Work on what users wrote: done on the main thread in turns of the event loop, or by a worker thread where that would hold the event loop for long. */
 import { boundedSteps, TakesLong } from '../allowance.ts';
 import type { Authorizer } from '../auth/identity.ts';
 import { inTurns } from '../turns.ts';
@@ -16,7 +16,7 @@ export function provideThread(): void {
 }
 
 /** Where a step of `steps` takes long, the thread does the same `work` from the start. Without one, it takes as long as it takes. */
-export async function orAside<N extends keyof Work>(
+export async function offload<N extends keyof Work>(
   steps: Generator<void, ReturnType<Work[N]>>,
   work: N,
   [subject, ...args]: Parameters<Work[N]>,
