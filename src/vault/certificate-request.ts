@@ -1,9 +1,10 @@
 /** Certificate signing requests (PKCS #10, RFC 2986), as `CertificateSigningRequest.spec.request` carries them. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { RookeryError } from '../errors.ts';
-import { type Node, parse, parseOid } from './der.ts';
-import { ipText } from './ip.ts';
-import { fromPem } from './pem.ts';
+import { type Node, parse, parseOid, parseOne } from '../x509/der.ts';
+import { ipText } from '../x509/ip.ts';
+import { fromPem } from '../x509/pem.ts';
+import { readSubject } from '../x509/subject.ts';
 
 export interface CertificateRequest {
   commonName: string;
@@ -30,8 +31,6 @@ const HASHES: Record<string, string | null> = {
   '1.3.101.112': null,
 };
 
-const COMMON_NAME = '2.5.4.3';
-const ORGANIZATION = '2.5.4.10';
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
 const ALT_NAME = '2.5.29.17';
 
@@ -47,19 +46,16 @@ export function parseRequest(pem: string): CertificateRequest {
 }
 
 function read(der: Buffer): CertificateRequest {
-  const [body, algorithm, signature] = children(parse(der)[0]);
+  const [body, algorithm, signature] = children(parseOne(der));
   const [, name, spki, attributes] = children(body);
   if (!body || !name || !spki || !signature) throw bad('a part is missing');
   const publicKey = createPublicKey({ key: spki.whole, format: 'der', type: 'spki' });
   const hash = HASHES[parseOid(children(algorithm)[0]?.content ?? Buffer.alloc(0))];
   if (hash === undefined) throw bad('its signature algorithm is not supported');
   if (!verify(hash, body.whole, publicKey, signature.content.subarray(1))) throw bad('its signature is wrong');
-  const named = children(name).flatMap((set) => children(set).map(attribute));
-  const texts = (id: string) => named.filter((entry) => entry.id === id).map((entry) => entry.text);
   const altNames = requestedAltNames(attributes);
   return {
-    commonName: texts(COMMON_NAME).at(-1) ?? '',
-    organizations: texts(ORGANIZATION),
+    ...readSubject(name),
     ...namesIn(altNames),
     publicKey,
     subject: name.whole,
@@ -67,28 +63,21 @@ function read(der: Buffer): CertificateRequest {
   };
 }
 
-function attribute(node: Node): { id: string; text: string } {
-  const [id, value] = children(node);
-  // BMPString (30) is UTF-16; the others that occur are ASCII or UTF-8.
-  const bytes = value?.content ?? Buffer.alloc(0);
-  const text = value?.tag === 0x1e ? Buffer.from(bytes).swap16().toString('utf16le') : bytes.toString('utf8');
-  return { id: parseOid(id?.content ?? Buffer.alloc(0)), text };
+function requestedAltNames(attributes: Node | undefined): Buffer | undefined {
+  const requests = children(attributes).filter((entry) => hasType(entry, EXTENSION_REQUEST));
+  const extensions = requests.flatMap((entry) => children(children(children(entry)[1])[0]));
+  const [found, ...more] = extensions.filter((extension) => hasType(extension, ALT_NAME));
+  if (more.length > 0) throw bad('it has alternative names twice');
+  return found && children(found).at(-1)?.content;
 }
 
-function requestedAltNames(attributes: Node | undefined): Buffer | undefined {
-  for (const entry of children(attributes)) {
-    const [id, values] = children(entry);
-    if (!id || parseOid(id.content) !== EXTENSION_REQUEST) continue;
-    for (const extension of children(children(values)[0])) {
-      const parts = children(extension);
-      if (parts[0] && parseOid(parts[0].content) === ALT_NAME) return parts.at(-1)?.content;
-    }
-  }
-  return undefined;
+function hasType(node: Node, id: string): boolean {
+  const [type] = children(node);
+  return type !== undefined && parseOid(type.content) === id;
 }
 
 function namesIn(altNames: Buffer | undefined) {
-  const names = altNames ? children(parse(altNames)[0]) : [];
+  const names = altNames ? children(parseOne(altNames)) : [];
   const tagged = (tag: number) => names.filter((node) => node.tag === tag).map((node) => node.content);
   return {
     dnsNames: tagged(0x82).map((bytes) => bytes.toString('latin1')),

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
+import { ipBytes, ipText } from '../x509/ip.ts';
+import { fromPem, toPem } from '../x509/pem.ts';
 import { parseRequest } from './certificate-request.ts';
 import { createCa, issueClient, issueServer, signRequest } from './certificates.ts';
-import { ipBytes, ipText } from './ip.ts';
-import { fromPem, toPem } from './pem.ts';
 import { Trust } from './trust.ts';
 
 const clock = systemClock;

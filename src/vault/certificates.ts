@@ -3,14 +3,24 @@
  * throughout; a CA that somebody brings may be RSA. The
  * profile is RFC 5280 as Kubernetes uses it: CN is the user, each O a group. Checking one is `trust.ts`.
  */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  X509Certificate,
+} from 'node:crypto';
 import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, type Random, systemRandom } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
+import * as d from '../x509/der.ts';
+import { ipBytes } from '../x509/ip.ts';
+import { fromPem, toPem } from '../x509/pem.ts';
+import { subjectOf } from '../x509/subject.ts';
 import type { CertificateRequest } from './certificate-request.ts';
-import * as d from './der.ts';
-import { ipBytes } from './ip.ts';
-import { fromPem, toPem } from './pem.ts';
 
 /** Certificate and private key, both PEM. */
 export interface KeyPair {
@@ -78,15 +88,25 @@ export function issueClient(ca: KeyPair, user: string, groups: string[], issuing
   return issue(ca, subject(user, groups), ['client'], undefined, issuing);
 }
 
-/** The certificate for a request that was approved: its subject, key and alternative names, our usages and dates. */
+/**
+ * The certificate for a request that was approved: its subject, key and alternative names, our usages and dates. It is
+ * read again as authentication will read it, and thrown away when it names anything but what was approved.
+ */
 export function signRequest(ca: KeyPair, request: CertificateRequest, usages: Usage[], issuing: Issuing): string {
-  return certificate({
+  const cert = certificate({
     issuing,
     issuer: issuerOf(ca),
     name: request.subject,
     publicKey: request.publicKey,
     extensions: leafExtensions(usages, request.altNames),
   });
+  const { commonName, organizations } = subjectOf(new X509Certificate(cert).raw);
+  if (commonName !== request.commonName || !isDeepStrictEqual(organizations, request.organizations)) {
+    throw new RookeryError('vault.other-name', 'the signed certificate names another subject than the request', {
+      hint: 'This is a bug: the certificate was thrown away. Please report it with the request.',
+    });
+  }
+  return cert;
 }
 
 function issue(ca: KeyPair, name: Buffer, usages: Usage[], names: Buffer | undefined, issuing: Issuing): KeyPair {

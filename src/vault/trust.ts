@@ -1,14 +1,11 @@
 /** Whom a CA vouches for: checks a peer's certificate and reads its user and groups. */
 import { X509Certificate } from 'node:crypto';
 import { RookeryError } from '../errors.ts';
+import { fromPem } from '../x509/pem.ts';
+import { type Subject, subjectOf } from '../x509/subject.ts';
 import type { Usage } from './certificates.ts';
-import { fromPem } from './pem.ts';
 
-export interface Peer {
-  /** The user. */
-  commonName: string;
-  /** The groups. */
-  organizations: string[];
+export interface Peer extends Subject {
   /** Milliseconds since the epoch. */
   notAfter: number;
 }
@@ -42,13 +39,7 @@ export class Trust {
       if (now > Date.parse(link.validTo)) throw distrust(`it expired on ${link.validTo}`);
     }
     if (!cert.keyUsage?.includes(USAGES[usage])) throw distrust(`it is not meant for a ${usage}`);
-    // The text form of the subject cannot be split safely; this one was made from the attributes.
-    const subject = cert.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
-    return {
-      commonName: [subject.CN ?? ''].flat().at(-1) ?? '',
-      organizations: [subject.O ?? []].flat(),
-      notAfter: Date.parse(cert.validTo),
-    };
+    return { ...subjectOf(cert.raw), notAfter: Date.parse(cert.validTo) };
   }
 }
 

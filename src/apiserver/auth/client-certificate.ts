@@ -1,5 +1,6 @@
 /** Who a TLS client certificate names: CN is the user, each O a group; only if the cluster's own CA signed it. */
 import { X509Certificate } from 'node:crypto';
+import { type Subject, subjectOf } from '../../x509/subject.ts';
 import type { Identity } from './identity.ts';
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -39,14 +40,12 @@ export function certifiedIdentity(
   if (usages?.length && !usages.includes(CLIENT_AUTH) && !usages.includes(ANY_USAGE)) {
     throw new CertificateError('x509: certificate specifies an incompatible key usage');
   }
-  const subject = certificate.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
-  // The last one, as Go reads names: whoever checked a signing request before looked at that one.
-  const user = list(subject.CN).at(-1);
+  const { commonName: user, organizations } = nameOf(certificate);
   if (!user) throw new CertificateError('x509: certificate names no user: its subject has no common name');
   return {
     identity: {
       user,
-      groups: [...list(subject.O), 'system:authenticated'],
+      groups: [...organizations, 'system:authenticated'],
       extra: {
         'authentication.kubernetes.io/credential-id': [
           `X509SHA256=${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`,
@@ -57,7 +56,11 @@ export function certifiedIdentity(
   };
 }
 
-function list(value: string | string[] | undefined): string[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? value : [value];
+/** Read by the reader that signing requests were judged with, never from OpenSSL's text. */
+function nameOf(certificate: X509Certificate): Subject {
+  try {
+    return subjectOf(certificate.raw);
+  } catch (error) {
+    throw new CertificateError(`x509: ${(error as Error).message}`);
+  }
 }

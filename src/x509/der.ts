@@ -77,36 +77,58 @@ export interface Node {
   whole: Buffer;
 }
 
-/** The values that follow each other in a buffer; throws when it is not DER. */
+/**
+ * The values that follow each other in a buffer; throws when it is not DER. Strict, because two readers that disagree
+ * about the same bytes are how a name is shown to one and believed by the other: one spelling of every length and tag.
+ */
 export function parse(buffer: Buffer): Node[] {
   const nodes: Node[] = [];
   let at = 0;
   while (at < buffer.length) {
     const tag = buffer.readUInt8(at);
-    let size = at + 1 < buffer.length ? buffer.readUInt8(at + 1) : 0xff;
-    let start = at + 2;
-    if (size & 0x80) {
-      const count = size & 0x7f;
-      if (count === 0 || count > 4 || start + count > buffer.length) throw new Error('not DER');
-      size = buffer.readUIntBE(start, count);
-      start += count;
-    }
-    if (start + size > buffer.length) throw new Error('not DER');
+    if ((tag & 0x1f) === 0x1f) throw new Error('not DER: a tag of more than one byte');
+    const { size, start } = lengthAt(buffer, at + 1);
+    if (start + size > buffer.length) throw new Error('not DER: a value is longer than what holds it');
     nodes.push({ tag, content: buffer.subarray(start, start + size), whole: buffer.subarray(at, start + size) });
     at = start + size;
   }
   return nodes;
 }
 
+/** The only value of a buffer: nothing may follow it. */
+export function parseOne(buffer: Buffer): Node {
+  const [node, ...more] = parse(buffer);
+  if (!node || more.length > 0) throw new Error('not DER: exactly one value is expected');
+  return node;
+}
+
+/** The length written at `at`, and where the content starts. Indefinite and padded lengths are BER, not DER. */
+function lengthAt(buffer: Buffer, at: number): { size: number; start: number } {
+  if (at >= buffer.length) throw new Error('not DER: a length is missing');
+  const first = buffer.readUInt8(at);
+  if (first < 0x80) return { size: first, start: at + 1 };
+  const count = first & 0x7f;
+  const start = at + 1 + count;
+  if (count === 0 || count > 4 || start > buffer.length) throw new Error('not DER: a length cannot be read');
+  const size = buffer.readUIntBE(at + 1, count);
+  if (size < 0x80 || buffer[at + 1] === 0) throw new Error('not DER: a length is not written in its shortest form');
+  return { size, start };
+}
+
 export function parseOid(content: Buffer): string {
   const arcs: number[] = [];
   let arc = 0;
+  let isFirstByte = true;
   for (const byte of content) {
+    if (isFirstByte && byte === 0x80) throw new Error('not DER: an object identifier has padding');
     arc = arc * 128 + (byte & 0x7f);
-    if (byte & 0x80) continue;
+    if (!Number.isSafeInteger(arc)) throw new Error('an object identifier has too large a number');
+    isFirstByte = (byte & 0x80) === 0;
+    if (!isFirstByte) continue;
     if (arcs.length === 0) arcs.push(Math.min(Math.floor(arc / 40), 2), arc - 40 * Math.min(Math.floor(arc / 40), 2));
     else arcs.push(arc);
     arc = 0;
   }
+  if (arcs.length === 0 || !isFirstByte) throw new Error('not DER: an object identifier is cut off');
   return arcs.join('.');
 }
