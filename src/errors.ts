@@ -30,3 +30,21 @@ export class RookeryError extends Error {
     return EXIT_CODES[this.class];
   }
 }
+
+const DISK_REFUSALS: Record<string, string> = {
+  ENOSPC: 'is full',
+  EDQUOT: 'is full: the quota of its user is used up',
+  EIO: 'reports errors',
+  EROFS: 'is mounted read-only',
+};
+
+/** A failed write of a file as an error for people, without paths: users of a cluster may read it. Anything else comes back as it was. */
+export function diskFailure(error: unknown): unknown {
+  const what = DISK_REFUSALS[(error as NodeJS.ErrnoException | null)?.code ?? ''];
+  if (what === undefined) return error;
+  return new RookeryError('disk.refused', `the disk of the server ${what}`, {
+    class: 'retryable',
+    hint: 'Make room on the disk of --home (or ROOKERY_HOME), or repair it.',
+    cause: error,
+  });
+}

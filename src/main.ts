@@ -24,7 +24,11 @@ function endWithReader(): void {
   let isAsked = false;
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      // Output that cannot be written (a full disk) is a failure of the command, and nothing a server ends for.
+      if (error.code !== 'EPIPE') {
+        process.exitCode = 1;
+        return;
+      }
       if (!isAsked) process.kill(process.pid, 'SIGTERM');
       isAsked = true;
     });

@@ -24,7 +24,7 @@ import { startLoops } from './loops/index.ts';
 import type { Loop } from './loops/loop.ts';
 import type { Operations } from './operations.ts';
 import { openStore, type StoreOptions } from './store/sqlite-store.ts';
-import type { Sealer, Store } from './store/store.ts';
+import type { Room, Sealer, Store } from './store/store.ts';
 import { WebhookClient } from './webhook-client/webhook-client.ts';
 
 export interface ClusterOptions {
@@ -36,6 +36,8 @@ export interface ClusterOptions {
   serverCa: string;
   sealer?: (meta: Store['meta'], owner: string) => Sealer;
   synchronous?: StoreOptions['synchronous'];
+  /** Says whether its store may grow. */
+  room?: Room;
   /** Without it certificate requests are kept but never signed. */
   certificates?: ClientCertificates;
   /** Webhooks may not call the machine the server runs on. */
@@ -82,7 +84,7 @@ export class Cluster implements ClusterContext {
     this.clock = clock;
     this.random = random;
     this.lastUsed = clock.now();
-    this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous });
+    this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous, room: options.room });
     this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
     this.authorizer = new RbacAuthorizer(this.store);
     const client = new WebhookClient({ store: this.store, clock, guardsHost: options.guardsHost });

@@ -25,7 +25,8 @@ provideThread();
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const SWEEP_MS = 15_000;
 
-export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'sealer' | 'synchronous' | 'certificates'> {
+export interface ClustersOptions
+  extends Pick<ClusterOptions, 'serverCa' | 'sealer' | 'synchronous' | 'certificates' | 'room'> {
   folder: string;
   clock: Clock;
   random: Random;
@@ -197,21 +198,34 @@ export class Clusters {
 
   async close(): Promise<void> {
     this.#cancelSweep();
-    await Promise.all([...this.#awake.keys()].map((name) => this.#sleep(name)));
-    await Promise.all(this.#closing.values());
+    // One that cannot be closed (its disk is full, say) keeps none of the others open.
+    const closed = await Promise.allSettled([...this.#awake.keys()].map((name) => this.#sleep(name)));
+    await Promise.allSettled(this.#closing.values());
+    for (const result of closed) if (result.status === 'rejected') throw result.reason;
   }
 
   #open(name: string): Cluster {
     // Two may have waited for the same file.
     const awake = this.#awake.get(name);
     if (awake) return awake;
-    const { clock, random, serverCa, sealer, synchronous, certificates } = this.#options;
+    const { clock, random, serverCa, sealer, synchronous, certificates, room } = this.#options;
     const file = this.#file(name);
     const own =
       name === ROOT
         ? { admission: this.#options.admission }
         : { loops: this.#options.loops, guardsHost: this.#options.guardsHost };
-    const cluster = new Cluster({ name, file, clock, random, serverCa, sealer, synchronous, certificates, ...own });
+    const cluster = new Cluster({
+      name,
+      file,
+      clock,
+      random,
+      serverCa,
+      sealer,
+      synchronous,
+      certificates,
+      room,
+      ...own,
+    });
     this.#awake.set(name, cluster);
     const hash = hashToken(cluster.credentials.adminToken);
     this.#byToken.set(hash, name);

@@ -5,6 +5,7 @@
  *   Registry      what is served, as data: built-in tables and CRDs                kinds/ · crd/
  *   Operations    the road of a request below HTTP                                 handlers/ · admission/ · apply/ · patch/
  *   Cluster(s)    one awake cluster; all of them, asleep by default                cluster.ts · clusters.ts
+ *   Disk          whether there is room to write, and the reserve for deletes      disk/
  *   ApiServer     HTTPS in front of them                                           server/
  *   loops         what a control plane does by itself: GC, namespaces, …           loops/
  */
@@ -15,6 +16,8 @@ export { putMissing } from './bootstrap.ts';
 export { Cluster, type ClusterOptions } from './cluster.ts';
 export { Clusters, type ClustersOptions, ROOT } from './clusters.ts';
 export type { ClientCertificates } from './credentials.ts';
+export { Disk } from './disk/disk.ts';
+export { Reserve } from './disk/reserve.ts';
 export { parseFieldSelector } from './field-selector.ts';
 export { bind } from './handlers/binding.ts';
 export { inOrder } from './handlers/conversion.ts';

@@ -1,7 +1,8 @@
 /** `rookery doctor`: what works here, what is missing, and the command that helps. With a provisioner, ends with 1 when that cannot be used. */
 import pc from 'picocolors';
+import { type DiskReport, diskReport } from '../embedded/disk-report.ts';
 import { clusterWays } from '../provisioners/registry.ts';
-import { checkHost } from '../tools/host-checks.ts';
+import { type Check, checkHost } from '../tools/host-checks.ts';
 import { systemProcesses } from '../tools/processes.ts';
 import { type GlobalOptions, homeOf } from './connect.ts';
 import { columns, print } from './output.ts';
@@ -21,7 +22,10 @@ interface Verdict {
 export async function doctor(options: DoctorOptions): Promise<void> {
   const home = homeOf(options);
   if (options.provisioner) wayNamed(options.provisioner);
-  const checks = await checkHost(systemProcesses(), home.path);
+  const disk = await diskReport(home).catch(() => undefined);
+  const checks = (await checkHost(systemProcesses(), home.path)).map((check) =>
+    check.name === 'disk' && disk?.state === 'full' ? fullDisk(check, disk) : check,
+  );
   const provisioners = await Promise.all(
     clusterWays.map(async (way): Promise<Verdict> => {
       const probe = await availability(way, home);
@@ -42,6 +46,10 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ].join('\n');
   });
   if (provisioners.some(({ name, works }) => name === options.provisioner && !works)) process.exitCode = 1;
+}
+
+function fullDisk(check: Check, { message }: DiskReport): Check {
+  return { ...check, state: 'missing', detail: message, fix: 'make room on the disk of --home (or ROOKERY_HOME)' };
 }
 
 const MARKS = { ok: pc.green('✓'), warn: pc.yellow('!'), missing: pc.red('✗') };

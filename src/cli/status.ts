@@ -1,5 +1,6 @@
 /** `rookery status` */
 import { clusters } from '../api/resources.ts';
+import { diskReport } from '../embedded/disk-report.ts';
 import { readState } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
 import { listAll } from '../kube/index.ts';
@@ -28,6 +29,7 @@ export async function status(options: GlobalOptions): Promise<void> {
   try {
     const { items } = await listAll(store, clusters, {});
     const ready = items.filter((cluster) => stateOf(cluster) === 'Ready').length;
+    const disk = await diskReport(home);
     const facts = {
       running: true,
       ...state,
@@ -35,6 +37,7 @@ export async function status(options: GlobalOptions): Promise<void> {
       kubeconfig: home.kubeconfig,
       clusters: items.length,
       ready,
+      disk,
     };
     await print(options.output, facts, () =>
       [
@@ -43,6 +46,7 @@ export async function status(options: GlobalOptions): Promise<void> {
         `API            ${state.url}`,
         `kubeconfig     ${home.kubeconfig}`,
         `home           ${home.path}`,
+        `disk           ${disk.message}`,
         `clusters       ${items.length} (${ready} ready)`,
         '',
       ].join('\n'),

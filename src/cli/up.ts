@@ -30,6 +30,8 @@ interface UpOptions extends GlobalOptions {
 
 const DEMO = 'demo';
 const START_PATIENCE_MS = 30_000;
+/** Less than `rookery down` waits. No acknowledged write is lost when it is over: they are in the stores already. */
+const STOP_PATIENCE_MS = 12_000;
 const STOPPED = Symbol('asked to stop');
 
 export async function up(options: UpOptions): Promise<void> {
@@ -175,15 +177,16 @@ async function detach(options: UpOptions, home: Home): Promise<void> {
   }
 }
 
-/** Resolves at the first Ctrl-C or TERM; a second one ends the process at once. */
+/** Resolves at the first Ctrl-C or TERM; a second one ends the process at once, and so does a stop that takes too long. */
 function stopSignal(): Promise<typeof STOPPED> {
   return new Promise((resolve) => {
     let asked = false;
     const stop = () => {
       if (asked) process.exit(130);
       asked = true;
-      process.stderr.write('\nstopping…\n');
       resolve(STOPPED);
+      setTimeout(() => process.exit(1), STOP_PATIENCE_MS).unref();
+      process.stderr.write('\nstopping…\n');
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);

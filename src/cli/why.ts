@@ -3,6 +3,7 @@ import pc from 'picocolors';
 import * as known from '../api/resources.ts';
 import { type Link, type LinkState, rootCause, walk } from '../diagnosis/chain.ts';
 import { lookAt, type World } from '../diagnosis/objects.ts';
+import { diskReport } from '../embedded/disk-report.ts';
 import { RookeryError } from '../errors.ts';
 import type { ResourceRef } from '../kube/index.ts';
 import { missing } from './cluster-lookup.ts';
@@ -24,9 +25,16 @@ export async function why(options: GlobalOptions & { namespace?: string }, what:
     const chain = await walk(lookAt(world, resource, key));
     if (chain[0]?.state === 'missing') throw notThere(resource, namespace as string, name);
     const cause = rootCause(chain);
-    const facts = { subject: chain[0]?.subject, isWell: cause === undefined, rootCause: cause, chain };
-    await print(options.output, facts, () => told(chain, cause, isHosted));
-    if (cause) process.exitCode = 1;
+    const disk = await diskReport(home);
+    const isFull = disk.state === 'full';
+    const isWell = cause === undefined && !isFull;
+    const facts = { subject: chain[0]?.subject, isWell, rootCause: cause, chain, ...(isFull ? { disk } : {}) };
+    await print(
+      options.output,
+      facts,
+      () => `${told(chain, cause, isHosted)}${isFull ? `\nThe disk is ${disk.message}.\n` : ''}`,
+    );
+    if (!isWell) process.exitCode = 1;
   } finally {
     await close();
   }

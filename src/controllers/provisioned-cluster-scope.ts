@@ -1,7 +1,7 @@
 /** One reconcile of one object whose cluster a provisioner makes. */
 import type { KubeObject } from '../api/object.ts';
 import type { Clock } from '../clock.ts';
-import { RookeryError } from '../errors.ts';
+import { diskFailure, RookeryError } from '../errors.ts';
 import {
   EventRecorder,
   ensureFinalizer,
@@ -165,7 +165,8 @@ export class ProvisionedClusterScope<Spec> {
         return { ...(await this.#go(ref)), refusal: progress };
       }
       return await this.#go(ref);
-    } catch (error) {
+    } catch (caught) {
+      const error = diskFailure(caught);
       if (!(error instanceof RookeryError)) throw error;
       return progressOf(error);
     }

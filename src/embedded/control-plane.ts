@@ -13,7 +13,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { cloneFiles } from '../tools/clone-file.ts';
 import { type Processes, systemProcesses } from '../tools/processes.ts';
-import { writePrivate } from '../vault/files.ts';
+import { keepPrivate } from '../vault/files.ts';
 import type { Workload } from '../workloads/workload.ts';
 import { EmbeddedServer } from './embedded-server.ts';
 import type { Home } from './home.ts';
@@ -82,7 +82,7 @@ export class ControlPlane {
       const host = new WorkspaceHost({ home, clock, processes, open, lastCallAt });
       terminals = await options.terminals?.({ store, host, home });
       const plane = new ControlPlane({ server, store, host, open, terminals }, options);
-      await writePrivate(home.kubeconfig, await server.kubeconfig(ROOT));
+      await keepPrivate(home.kubeconfig, await server.kubeconfig(ROOT));
       return plane;
     } catch (error) {
       await terminals?.close();

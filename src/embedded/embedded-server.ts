@@ -2,8 +2,9 @@
  * The embedded API server on one folder: keys, certificates, clusters, HTTPS in front. The control plane puts a root cluster and
  * controllers on it; a manager in a Kubernetes cluster serves nothing but tenants with it.
  */
+import { statfsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { ApiError, ApiServer, type Cluster, Clusters, ROOT, serverNameOf } from '../apiserver/index.ts';
+import { ApiError, ApiServer, type Cluster, Clusters, Disk, Reserve, ROOT, serverNameOf } from '../apiserver/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { clusterApiAdmission } from '../controllers/core/admission/plugin.ts';
@@ -43,6 +44,7 @@ export class EmbeddedServer {
   readonly url: string;
   readonly clusters: Clusters;
   readonly #server: ApiServer;
+  readonly #disk: Disk;
   readonly #pki: Pki;
   readonly #isAdvertised: boolean;
   /** Administrators' tokens that were asked for: reading one may mean opening a file. */
@@ -54,12 +56,14 @@ export class EmbeddedServer {
     isAdvertised: boolean;
     clusters: Clusters;
     server: ApiServer;
+    disk: Disk;
     pki: Pki;
   }) {
     this.home = parts.home;
     this.url = parts.url;
     this.clusters = parts.clusters;
     this.#server = parts.server;
+    this.#disk = parts.disk;
     this.#pki = parts.pki;
     this.#isAdvertised = parts.isAdvertised;
     this.clusters.onGone((name) => this.#tokens.delete(name));
@@ -74,8 +78,10 @@ export class EmbeddedServer {
     let port = config.port;
     const address = reachableAddress(config.host);
     const records = new TenantRecords(home.provisioner('virtual'));
+    const disk = diskOf(home, { clock, log, metrics });
     const clusters = new Clusters({
       folder: home.data,
+      room: disk,
       clock,
       random,
       serverCa: pki.ca.cert,
@@ -98,13 +104,16 @@ export class EmbeddedServer {
       host: config.host,
       port: config.port,
       hasRoot: options.hasRoot,
-      metrics: () => metrics.render().body,
+      metrics: () => {
+        noteFreeBytes(home, metrics);
+        return metrics.render().body;
+      },
       onError: (error, request) => log.error('request failed', { ...request, error: describe(error) }),
     });
     try {
       ({ port } = await listen(server, config, options.flags));
       const url = advertised ? advertised.origin : `https://${urlHost(config.host)}:${port}`;
-      return new EmbeddedServer({ home, url, isAdvertised: advertised !== undefined, clusters, server, pki });
+      return new EmbeddedServer({ home, url, isAdvertised: advertised !== undefined, clusters, server, disk, pki });
     } catch (error) {
       await server.close();
       await clusters.close();
@@ -141,9 +150,31 @@ export class EmbeddedServer {
   }
 
   async close(): Promise<void> {
+    this.#disk.close();
     await this.#server.close();
     await this.clusters.close();
   }
+}
+
+function diskOf(home: Home, { clock, log, metrics }: { clock: Clock; log: Logger; metrics: Metrics }): Disk {
+  const full = metrics.gauge('rookery_disk_full', '1 while the disk of the home cannot be written.');
+  const disk = new Disk({
+    reserve: new Reserve(home.reserve),
+    clock,
+    onChange: (state) => {
+      full.set(state === 'ok' ? 0 : 1);
+      if (state === 'ok') log.warn('the disk can be written again');
+      else log.error(`the disk is ${state}: objects can be read and deleted, not created or changed`);
+    },
+  });
+  disk.start();
+  return disk;
+}
+
+/** When somebody asks: nothing else needs to know. */
+function noteFreeBytes(home: Home, metrics: Metrics): void {
+  const { bavail, bsize } = statfsSync(home.path);
+  metrics.gauge('rookery_disk_free_bytes', 'What is free on the disk of the home.').set(bavail * bsize);
 }
 
 function missing(name: string): RookeryError {

@@ -27,6 +27,11 @@ export class Home {
     return join(this.path, 'state.json');
   }
 
+  /** Takes up room that is given up when the disk is full. */
+  get reserve(): string {
+    return join(this.path, 'reserve');
+  }
+
   get log(): string {
     return join(this.path, 'rookery.log');
   }

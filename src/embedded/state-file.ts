@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { link, readFile, rename, rm } from 'node:fs/promises';
+import { makeRoomToStart } from '../apiserver/disk/reserve.ts';
 import { createPrivate, writePrivate } from '../vault/files.ts';
 import type { Home } from './home.ts';
 
@@ -27,6 +28,7 @@ type Facts = Omit<State, 'pid' | 'pidStartedAt' | 'phase' | 'url'>;
 
 /** Takes the home for this process; when somebody has it, that is the answer. */
 export async function claimHome(home: Home, facts: Facts): Promise<State | undefined> {
+  await makeRoomToStart(home.reserve);
   for (;;) {
     if (await createPrivate(home.state, text({ ...facts, phase: 'starting', url: '' }))) return undefined;
     const holder = await readState(home);
@@ -39,9 +41,12 @@ export async function writeServing(home: Home, facts: Facts & { url: string }): 
   await writePrivate(home.state, text({ ...facts, phase: 'serving' }));
 }
 
-/** Before the server closes: whoever looks from now on waits for the end instead of talking to it. */
+/**
+ * Before the server closes: commands that look from now on wait for the end instead of talking to it. Nothing that goes
+ * wrong here (a full disk) may keep a server from stopping.
+ */
 export async function writeStopping(home: Home, facts: Facts): Promise<void> {
-  await writePrivate(home.state, text({ ...facts, phase: 'stopping', url: '' }));
+  await writePrivate(home.state, text({ ...facts, phase: 'stopping', url: '' })).catch(() => {});
 }
 
 /** Leaves the file of another process alone. */

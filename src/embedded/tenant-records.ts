@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { diskFailure } from '../errors.ts';
 import type { TenantShape } from '../provisioners/virtual/tenants.ts';
 
 export interface TenantRecord extends TenantShape {
@@ -33,7 +34,7 @@ export class TenantRecords {
     const fresh = `${this.#file(name)}.new`;
     const write = () => writeFile(fresh, JSON.stringify(record), { mode: 0o600 });
     await write().catch(async (error) => {
-      if (error.code !== 'ENOENT') throw error;
+      if (error.code !== 'ENOENT') throw diskFailure(error);
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       await write();
     });

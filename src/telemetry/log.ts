@@ -50,8 +50,27 @@ export const silentLogger: Logger = loggerOf(
 
 const LEVELS: LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
+/**
+ * Never throws: a line that cannot be written (the disk of the log is full) is lost, and counted. The number is said as
+ * soon as lines can be written again, at the start of a line: the last one may be there in part.
+ */
+function unfailing(write: (line: string) => void, toldAs: (message: string) => string): (line: string) => void {
+  let lost = 0;
+  return (line) => {
+    try {
+      if (lost > 0)
+        write(`\n${toldAs(`${lost} ${lost === 1 ? 'line of the log was' : 'lines of the log were'} lost`)}\n`);
+      lost = 0;
+      write(line);
+    } catch {
+      lost++;
+    }
+  };
+}
+
 /** One readable line each, for a person at a terminal. */
-export function terminalLogger(level: LogLevel, write: (line: string) => void): Logger {
+export function terminalLogger(level: LogLevel, destination: (line: string) => void): Logger {
+  const write = unfailing(destination, (message) => message);
   return loggerOf(
     ({ level: at, message, fields }) => {
       const { error, ...rest } = fields as { error?: { message?: string } | string };
@@ -68,12 +87,18 @@ export function jsonLogger(
   options: { level?: LogLevel; destination?: number | { write(line: string): void }; fields?: LogFields } = {},
 ): Logger {
   const { destination = 2, level = 'info' } = options;
-  const write =
-    typeof destination === 'number' ? (line: string) => void writeSync(destination, line) : destination.write;
+  const to = typeof destination === 'number' ? (line: string) => writeWhole(destination, line) : destination.write;
+  const write = unfailing(to, (msg) => JSON.stringify({ level: 'warn', time: new Date().toISOString(), msg }));
   return loggerOf(
     ({ level: at, message, fields }) =>
       write(`${JSON.stringify({ level: at, time: new Date().toISOString(), ...fields, msg: message })}\n`),
     (wanted) => LEVELS.indexOf(wanted) >= LEVELS.indexOf(level),
     options.fields,
   );
+}
+
+/** The last room on a disk may be enough for a part of a line. */
+function writeWhole(file: number, line: string): void {
+  const bytes = Buffer.from(line);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   createMetrics,
@@ -8,6 +9,7 @@ import {
   redact,
   redactText,
   silentLogger,
+  terminalLogger,
 } from './index.ts';
 
 const KEY = '-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----';
@@ -128,4 +130,25 @@ describe('metrics', () => {
       '# HELP d_total two\\nlines\n# TYPE d_total counter\nd_total 0\n# HELP e_total help\n# TYPE e_total counter\ne_total{x="say \\"a\\\\\\"\\n",y="b"} 1\n',
     );
   });
+});
+
+it('loses lines that cannot be written, never throws, and says how many when it can write again', () => {
+  const written: string[] = [];
+  let isFull = false;
+  const write = (line: string) => {
+    // The real thing: every write to this device says that there is no room.
+    if (isFull) writeFileSync('/dev/full', line);
+    written.push(line);
+  };
+  for (const log of [jsonLogger({ destination: { write } }), terminalLogger('info', write)]) {
+    written.length = 0;
+    log.info('one');
+    isFull = true;
+    for (let i = 0; i < 3; i++) log.info('lost');
+    isFull = false;
+    log.info('two');
+    expect(written).toHaveLength(3);
+    expect(written[1]).toMatch(/^\n.*3 lines of the log were lost/);
+    expect(written[2]).toContain('two');
+  }
 });

@@ -21,11 +21,12 @@ export interface Running {
 }
 
 export class Rookery {
-  readonly home = mkdtempSync(join(tmpdir(), 'rookery-home-'));
+  readonly home: string;
   readonly env: Record<string, string | undefined>;
 
-  /** Port 0: tests beside each other do not meet. */
-  constructor(env: Record<string, string | undefined> = {}) {
+  /** Port 0: tests beside each other do not meet. `home`: a folder of the caller's, default one of its own. */
+  constructor(env: Record<string, string | undefined> = {}, home = mkdtempSync(join(tmpdir(), 'rookery-home-'))) {
+    this.home = home;
     this.env = { ...process.env, ROOKERY_PORT: '0', NO_COLOR: '1', ...env };
   }
 

@@ -19,6 +19,7 @@ import { ANONYMOUS, type Identity } from '../auth/identity.ts';
 import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Clusters, ROOT } from '../clusters.ts';
+import { noRoom } from '../disk/disk.ts';
 import { ApiError, internalError, unknownPath } from '../status.ts';
 import { sendValue, statusForm } from './answer.ts';
 import { Exchange } from './exchange.ts';
@@ -202,8 +203,7 @@ export class ApiServer {
     response: ServerResponse | Http2ServerResponse,
     error: unknown,
   ): Promise<void> {
-    const failure =
-      error instanceof ApiError ? error : error instanceof RookeryError && error.retry ? busy() : internalError(error);
+    const failure = failureOf(error);
     if (!(error instanceof ApiError || error instanceof PageNotFound)) {
       this.#options.onError?.(error, { method: exchange?.method ?? '', path: exchange?.path ?? '' });
     }
@@ -252,7 +252,14 @@ function socketOf(request: IncomingMessage | Http2ServerRequest): TLSSocket | un
   return ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket | undefined;
 }
 
-/** The store is closed, full or taken: it passes, and its details (paths) are for our log. */
+function failureOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (!(error instanceof RookeryError && error.retry)) return internalError(error);
+  // The reserve has been given up just now: a delete that is tried again gets through.
+  return error.code === 'store.full' ? noRoom('full', 1) : busy();
+}
+
+/** The store is closed or taken: it passes, and its details (paths) are for our log. */
 function busy(): ApiError {
   return new ApiError(503, 'ServiceUnavailable', 'the cluster cannot do this right now, try again in a moment', {
     retryAfterSeconds: 1,

@@ -11,6 +11,11 @@ export function isStorageFailure(error: unknown): boolean {
   return sqliteCode(error) !== undefined;
 }
 
+/** There is no room on the disk. A quota of the file system, and any other trouble, SQLite only calls an I/O error. */
+export function isFull(error: unknown): boolean {
+  return sqliteCode(error) === 'SQLITE_FULL';
+}
+
 /** The RookeryError for a failure of SQLite or the file system; anything else comes back as it was. */
 export function storeFailure(error: unknown, file: string): unknown {
   const code = sqliteCode(error);
@@ -21,7 +26,7 @@ export function storeFailure(error: unknown, file: string): unknown {
   // All statements are ours: one that makes no sense means that the tables are not.
   if (code === 'SQLITE_ERROR') return broken(file, said, error);
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return busy(file, error);
-  if (code === 'SQLITE_FULL') {
+  if (isFull(error)) {
     return new RookeryError('store.full', `no room left to write ${file}: ${said}`, {
       class: 'retryable',
       hint: 'Free disk space; nothing of the failed write was kept.',

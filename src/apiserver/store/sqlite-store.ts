@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { Compaction } from './compaction.ts';
-import { busy, closed, snapshotFailure, storeFailure } from './failure.ts';
+import { busy, closed, isFull, snapshotFailure, storeFailure } from './failure.ts';
 import { type Connection, openFile } from './format.ts';
 import { Log } from './log.ts';
 import { Meta } from './meta.ts';
@@ -16,6 +16,7 @@ import {
   type Key,
   type ListPage,
   type ListRequest,
+  type Room,
   type Sealer,
   type Store,
   type Stored,
@@ -37,6 +38,8 @@ export interface StoreOptions {
   readonly?: boolean;
   /** How much history is kept; `false`: all, until `compact` is called. */
   retention?: RetentionPolicy | false;
+  /** Asked before an object is stored. Default: there is room for everything. */
+  room?: Room;
 }
 
 /** Opens (and makes, when missing) the store in `file`; `:memory:` is one that vanishes. */
@@ -93,10 +96,14 @@ class SqliteStore implements Store {
     }
     this.#writer = new Writer({
       log: this.#log,
+      room: options.room,
       rv,
       beforeCommit: (newest) => this.#retention?.mark(newest),
       afterCommit: (events) => this.#committed(events),
-      failure: (error) => storeFailure(error, file),
+      failure: (error) => {
+        options.room?.failed(isFull(error));
+        return storeFailure(error, file);
+      },
     });
     this.#retention?.arm();
   }

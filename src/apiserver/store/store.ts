@@ -97,6 +97,14 @@ export class CompactedError extends Error {
   }
 }
 
+/** Decides whether a store may grow. */
+export interface Room {
+  /** Throws when an object may not be stored. Not asked for one that is being deleted: that always may. */
+  admit(key: Key): void;
+  /** A write failed; `isFull`: for want of room, which SQLite does not always know. */
+  failed(isFull: boolean): void;
+}
+
 export interface Store {
   /** Newest committed version. */
   readonly rv: number;

@@ -6,13 +6,14 @@ import type { KubeObject } from '../../api/object.ts';
 import { isStorageFailure } from './failure.ts';
 import type { Log } from './log.ts';
 import { same } from './sameness.ts';
-import type { ChangeEvent, Key, Stored, Transaction } from './store.ts';
+import type { ChangeEvent, Key, Room, Stored, Transaction } from './store.ts';
 import { Text } from './version.ts';
 
 const START = { namespace: '', name: '' };
 
 export class LogTransaction implements Transaction {
   readonly #log: Log;
+  readonly #room: Room | undefined;
   #rv: number;
   #open = true;
   /** What `get` last returned: most functions put what they just read, and it may already be parsed. */
@@ -21,8 +22,9 @@ export class LogTransaction implements Transaction {
   /** SQLite failed under it: whatever the function made of that, nothing of this batch can be trusted. */
   failure: unknown;
 
-  constructor(log: Log, rv: number) {
+  constructor(log: Log, rv: number, room?: Room) {
     this.#log = log;
+    this.#room = room;
     this.#rv = rv;
   }
 
@@ -49,6 +51,7 @@ export class LogTransaction implements Transaction {
         object.metadata.resourceVersion = String(previous.rv);
         if (!differs && same(previous, object, text.at(previous.rv))) return previous;
       }
+      if (this.#room && object.metadata.deletionTimestamp === undefined) this.#room.admit(key);
       const rv = this.#rv + 1;
       const current = this.#log.put(key, rv, previous, text.at(rv));
       this.#rv = rv;

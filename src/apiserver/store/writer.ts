@@ -4,7 +4,7 @@
  * of the disk takes back the whole batch.
  */
 import type { Log } from './log.ts';
-import type { ChangeEvent, Transaction } from './store.ts';
+import type { ChangeEvent, Room, Transaction } from './store.ts';
 import { LogTransaction } from './transaction.ts';
 
 /** Then commit and let others have the loop. */
@@ -18,6 +18,7 @@ interface Job {
 
 export interface WriterOptions {
   log: Log;
+  room?: Room;
   /** Newest committed version. */
   rv: number;
   /** Runs inside the transaction, before the commit, when there were changes. */
@@ -69,7 +70,7 @@ export class Writer {
   }
 
   #flush(): void {
-    const { log, beforeCommit, afterCommit, failure } = this.#options;
+    const { log, room, beforeCommit, afterCommit, failure } = this.#options;
     const waiting = this.#queue;
     this.#queue = [];
     const settle: (() => void)[] = [];
@@ -80,7 +81,7 @@ export class Writer {
       log.begin();
       const until = performance.now() + BATCH_MS;
       do {
-        const tx = new LogTransaction(log, rv);
+        const tx = new LogTransaction(log, rv, room);
         settle.push(run(waiting[taken++] as Job, tx));
         if (tx.events.length > 0) rv = tx.rv;
         for (const event of tx.events) events.push(event);
