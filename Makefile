@@ -28,6 +28,7 @@ down: build ## stop a detached control plane
 
 tools: $(NPM_STAMP)
 	tools/install-kubectl
+	tools/install-test-clients
 
 test: build tools ## unit, property and integration tests; no Docker, no Go
 	@$(BED) build chromium

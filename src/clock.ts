@@ -18,11 +18,18 @@ export interface Random {
   float(): number;
 }
 
+/** The longest delay of one timer of Node's; a longer one would end at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    timer.unref();
+    let timer: NodeJS.Timeout;
+    const wait = (left: number) => {
+      const part = Math.min(left, LONGEST_TIMER_MS);
+      timer = setTimeout(left > part ? () => wait(left - part) : callback, part).unref();
+    };
+    wait(ms);
     return () => clearTimeout(timer);
   },
 };

@@ -74,6 +74,27 @@ describe('connections', () => {
     for (const name of names) await scene.http.delete(`${MAPS}/${name}`);
   });
 
+  it('a request that cannot be read is told so, and the connection ends', async () => {
+    const get = (more: string) => line('GET', '/version', more);
+    const refused: [string, number][] = [
+      [get(`X-Large: ${'a'.repeat(20_000)}\r\n`), 431],
+      [get(`X-Large: ${'a'.repeat(400_000)}\r\n`), 431],
+      [get(Array.from({ length: 3000 }, (_, i) => `X-${i}: a\r\n`).join('')), 431],
+      ['GARBAGE\r\n\r\n', 400],
+      [line('POST', MAPS, 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n'), 400],
+    ];
+    for (const [sent, code] of refused) {
+      const got = await raw(sent, 10_000);
+      expect(got.split('\r\n')[0], sent.slice(0, 100)).toMatch(`HTTP/1.1 ${code} `);
+    }
+    const chunked = line('POST', MAPS, 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n');
+    expect(await raw(`${chunked}ZZZ\r\nx\r\n`, 10_000)).toMatch('HTTP/1.1 400 ');
+    // Not where the client would take it for the answer to a request that was carried out.
+    const body = JSON.stringify(configMap('written'));
+    const write = line('POST', MAPS, `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`);
+    expect(await raw(`${write}${body}GARBAGE\r\n\r\n`, 10_000)).not.toMatch('HTTP/1.1 400 ');
+  });
+
   it('garbage, half requests, wrong lengths and smuggling do no harm', async () => {
     const body = JSON.stringify(configMap('smuggled'));
     const pieces = [

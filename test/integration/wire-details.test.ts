@@ -212,6 +212,20 @@ describe('versions of lists and watches', () => {
     });
   });
 
+  it('of a watch for longer than a timer of Node lasts are sent for that long', async () => {
+    const watch = await scene.http.watch(`${MAPS}?watch=1&timeoutSeconds=9000000&resourceVersionMatch=`);
+    await scene.http.post(MAPS, configMap('late'));
+    const seen = async () => {
+      for await (const { object } of watch) if (object.metadata.name === 'late') return 'late';
+      return 'ended';
+    };
+    expect(await seen()).toBe('late');
+    watch.close();
+    await scene.http.delete(`${MAPS}/late`);
+    const beyond = await scene.http.get(`${MAPS}?watch=1&timeoutSeconds=${'9'.repeat(30)}`);
+    expectStatus(beyond, 400, 'BadRequest', /value out of range/);
+  });
+
   it('of one object by its path may not select another', async () => {
     const path = '/api/v1/watch/namespaces/default/configmaps/keep?timeoutSeconds=1&fieldSelector=metadata.name';
     expect((await scene.http.get(`${path}%3Dkeep`)).status).toBe(200);

@@ -124,9 +124,14 @@ function labelsOf(text: string | null): LabelSelector {
 }
 
 export function parseInteger(text: string): number {
-  if (/^-?\d+$/.test(text)) return Number(text);
-  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const isNumber = /^-?\d+$/.test(text);
+  if (isNumber && (text.length < INT64_DIGITS || BigInt.asIntN(64, BigInt(text)) === BigInt(text))) return Number(text);
+  const problem = isNumber ? 'value out of range' : 'invalid syntax';
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${problem}`);
 }
+
+/** Fewer are always in range. */
+const INT64_DIGITS = 19;
 
 function integer(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);

@@ -22,6 +22,7 @@ import { type Clusters, ROOT } from '../clusters.ts';
 import { noRoom } from '../disk/disk.ts';
 import { ApiError, internalError, unknownPath } from '../status.ts';
 import { sendValue, statusForm } from './answer.ts';
+import { Connections, type Peer } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { classify } from './flow-schemas.ts';
 import { PageNotFound } from './not-found.ts';
@@ -55,7 +56,7 @@ export class ApiServer {
   readonly #server: Http2SecureServer;
   readonly #random: Random;
   #stopping = false;
-  readonly #sockets = new Set<Socket>();
+  readonly #connections: Connections;
   readonly #streams = new Map<string, Set<AbortController>>();
   readonly #certificates = new WeakMap<Socket, X509Certificate | null>();
 
@@ -76,14 +77,7 @@ export class ApiServer {
     );
     // Go clients keep idle connections for 90 s; closing earlier makes them fail at random.
     Object.assign(this.#server, { keepAliveTimeout: 120_000, headersTimeout: 60_000, requestTimeout: 0 });
-    this.#server.on('secureConnection', (socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
-    for (const event of ['sessionError', 'tlsClientError', 'clientError'] as const) {
-      // A broken connection is the client's business; an unhandled one would be ours.
-      this.#server.on(event, (_error: Error, socket?: Socket) => socket?.destroy?.());
-    }
+    this.#connections = new Connections(this.#server);
     options.clusters.onGone((name) => {
       for (const controller of this.#streams.get(name) ?? []) controller.abort();
     });
@@ -104,9 +98,7 @@ export class ApiServer {
     this.#stopping = true;
     for (const streams of this.#streams.values()) for (const controller of streams) controller.abort();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    const grace = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
-    }, 300);
+    const grace = setTimeout(() => this.#connections.destroy(), 300);
     await closed;
     clearTimeout(grace);
   }
@@ -121,6 +113,7 @@ export class ApiServer {
     try {
       exchange = new Exchange(request, response, this.#random);
       exchange.response.on('error', () => {});
+      this.#connections.answer(peerOf(request), exchange.response);
       const split = splitCluster(exchange.path);
       exchange.path = split.path;
       if (split.cluster === ROOT) split.cluster = this.#meantBy(exchange, socketOf(request));
@@ -246,6 +239,10 @@ function nameFlow(cluster: Cluster, exchange: Exchange, identity: Identity, rout
   if (!flow) return;
   exchange.addHeader('x-kubernetes-pf-flowschema-uid', flow.flowSchema);
   exchange.addHeader('x-kubernetes-pf-prioritylevel-uid', flow.priorityLevel);
+}
+
+function peerOf(request: IncomingMessage | Http2ServerRequest): Peer | undefined {
+  return ('stream' in request ? request.stream.session : request.socket) as Peer | undefined;
 }
 
 function socketOf(request: IncomingMessage | Http2ServerRequest): TLSSocket | undefined {

@@ -25,8 +25,6 @@ const CONTROL = '\0';
 const MESSAGE_MAX = 1024 * 1024;
 /** A viewer that does not read gets behind by so much, then it has to come again. */
 const BACKLOG_MAX = 4 * 1024 * 1024;
-/** A timer that is set for longer ends at once. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
 /** A reason has at most 123 bytes; a character up to three. */
 const REASON_MAX = 40;
 /** Lets a browser tell a shell that ended from a connection that broke. */
@@ -67,7 +65,7 @@ async function attach(
     ended: (code) => connection.close(CODES.ended, `the shell ended with ${code}`),
   };
   const canType = pass.role === 'student';
-  const forget = clock.after(Math.min(pass.expiresAt - clock.now(), TIMER_MAX_MS), () =>
+  const forget = clock.after(pass.expiresAt - clock.now(), () =>
     connection.close(CODES.expired, 'the link has expired'),
   );
   const leave = () => {
