@@ -1,5 +1,5 @@
 /**
- * Priority levels and flow schemas of a fresh 1.35 cluster. Nothing here enforces them; clients list and edit them.
+ * Priority levels and flow schemas of a fresh 1.35 cluster. ../fairness/ honours them; administrators edit them.
  */
 import type { KubeObject } from '../../api/object.ts';
 

@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
 import type { Random } from '../../clock.ts';
 import { BODY_LIMIT } from '../codec/body.ts';
+import type { Seat } from '../fairness/seat.ts';
+import { extraFor } from '../fairness/width.ts';
 import { badRequest, tooLarge } from '../status.ts';
 import { warningHeaders } from './warning-headers.ts';
 
@@ -26,6 +28,10 @@ export class Exchange {
   readonly #headers: Record<string, string> = {};
   /** Path below the cluster's prefix. */
   path: string;
+  /** What it may run on; absent while it waits. */
+  seat: Seat | undefined;
+  /** Bytes of the answer so far. */
+  #sent = 0;
 
   constructor(
     request: IncomingMessage | Http2ServerRequest,
@@ -40,6 +46,11 @@ export class Exchange {
     const [path, query] = splitTarget(request.url ?? '/');
     this.path = path;
     this.query = new URLSearchParams(query);
+  }
+
+  /** Others may run; from now on it costs little. */
+  releaseSeat(): void {
+    this.seat?.release(extraFor(this.seat.holder.width, this.#sent));
   }
 
   /** A header of the answer, whatever it will be. */
@@ -116,7 +127,8 @@ export class Exchange {
       all['content-encoding'] = 'gzip';
       all.vary = 'Accept-Encoding';
     }
-    all['content-length'] = String(Buffer.byteLength(content));
+    this.#sent = Buffer.byteLength(content);
+    all['content-length'] = String(this.#sent);
     this.open(status, all);
     if (this.method === 'HEAD') this.response.end();
     else if (content.length <= PIECE) this.response.end(content);
@@ -139,14 +151,24 @@ export class Exchange {
     const headers: Record<string, string> = { 'content-type': contentType };
     if (!this.wantsGzip) {
       this.open(status, headers);
-      return writer(this.response);
+      return this.#counting(writer(this.response));
     }
     this.open(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
     const zip = createGzip({ level: 1 });
     zip.pipe(this.response);
     // Nothing else would tell it that nobody reads any more, and it would never drain.
     this.response.once('close', () => zip.destroy());
-    return writer(zip);
+    return this.#counting(writer(zip));
+  }
+
+  #counting({ write, end }: Writer): Writer {
+    return {
+      write: (part) => {
+        this.#sent += part.length;
+        return write(part);
+      },
+      end,
+    };
   }
 }
 

@@ -12,22 +12,22 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type Random, systemRandom } from '../../clock.ts';
+import { type Clock, type Random, systemClock, systemRandom } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import { bearerToken } from '../auth/authenticator.ts';
-import { ANONYMOUS, type Identity } from '../auth/identity.ts';
+import { ANONYMOUS } from '../auth/identity.ts';
 import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Clusters, ROOT } from '../clusters.ts';
 import { noRoom } from '../disk/disk.ts';
+import { Fairness } from '../fairness/fairness.ts';
 import { ApiError, internalError, unknownPath } from '../status.ts';
 import { sendValue, statusForm } from './answer.ts';
 import { Connections, type Peer } from './connections.ts';
 import { Exchange } from './exchange.ts';
-import { classify } from './flow-schemas.ts';
 import { PageNotFound } from './not-found.ts';
 import { servePath } from './path-requests.ts';
-import { deadlineOf, isStream, tookTooLong } from './request-deadline.ts';
+import { deadlineOf, tookTooLong } from './request-deadline.ts';
 import { serveResource } from './resource-requests.ts';
 import { clusterNamed, parseRoute, type Route, splitCluster } from './route.ts';
 
@@ -40,6 +40,8 @@ export interface ServerOptions {
   port?: number;
   /** False: only tenants are served, and there is nothing at `/`. Default true. */
   hasRoot?: boolean;
+  /** Limits how long requests wait for their turn. */
+  clock?: Clock;
   /** Names requests. */
   random?: Random;
   /** Text for `/metrics`. */
@@ -55,6 +57,7 @@ export class ApiServer {
   readonly #options: ServerOptions;
   readonly #server: Http2SecureServer;
   readonly #random: Random;
+  readonly #fairness: Fairness;
   #stopping = false;
   readonly #connections: Connections;
   readonly #streams = new Map<string, Set<AbortController>>();
@@ -63,6 +66,7 @@ export class ApiServer {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#random = options.random ?? systemRandom;
+    this.#fairness = new Fairness(options.clock ?? systemClock);
     this.#server = createSecureServer(
       {
         ...options.tls,
@@ -80,6 +84,7 @@ export class ApiServer {
     this.#connections = new Connections(this.#server);
     options.clusters.onGone((name) => {
       for (const controller of this.#streams.get(name) ?? []) controller.abort();
+      this.#fairness.forget(name);
     });
   }
 
@@ -130,7 +135,8 @@ export class ApiServer {
         impersonation,
       });
       this.#noteCall(cluster, exchange, identity.user);
-      nameFlow(cluster, exchange, identity, route);
+      const entered = this.#fairness.enter(cluster, exchange, identity, route);
+      exchange.seat = entered instanceof Promise ? await entered : entered;
       if (route.kind === 'path') {
         await servePath(cluster, exchange, identity, () => this.#metrics(split.cluster));
       } else if (route.verb === 'watch') {
@@ -139,13 +145,25 @@ export class ApiServer {
         );
       } else await serveResource(cluster, exchange, route, identity, NEVER);
     } catch (error) {
-      await this.#fail(exchange, response, error);
+      await this.#fail(exchange, response, exchange?.seat ? error : await this.#inTurn(exchange, error));
     } finally {
       inTime();
+      exchange?.releaseSeat();
       if (cluster) {
         cluster.active--;
         cluster.lastUsed = cluster.clock.now();
       }
+    }
+  }
+
+  /** Requests that fail before they have a seat cost something, too. What they are answered, when it is their turn. */
+  async #inTurn(exchange: Exchange | undefined, error: unknown): Promise<unknown> {
+    if (!exchange || (error instanceof ApiError && error.code === 429)) return error;
+    try {
+      exchange.seat = await this.#fairness.enterAsStranger(exchange);
+      return error;
+    } catch (refusal) {
+      return refusal;
     }
   }
 
@@ -230,15 +248,6 @@ export class ApiServer {
     }
     return certificate ?? undefined;
   }
-}
-
-/** The flow schema and priority level of a request; streams have none. */
-function nameFlow(cluster: Cluster, exchange: Exchange, identity: Identity, route: Route): void {
-  if (route.kind === 'resource' && isStream(route)) return;
-  const flow = classify(cluster.store, identity, route);
-  if (!flow) return;
-  exchange.addHeader('x-kubernetes-pf-flowschema-uid', flow.flowSchema);
-  exchange.addHeader('x-kubernetes-pf-prioritylevel-uid', flow.priorityLevel);
 }
 
 function peerOf(request: IncomingMessage | Http2ServerRequest): Peer | undefined {

@@ -68,6 +68,7 @@ export async function serveWatch(
     if (options.sendInitialEvents && options.bookmarks) stream.bookmark(afterRv, { [INITIAL_EVENTS_END]: 'true' });
   } else if (options.sendInitialEvents === false && options.resourceVersion === undefined) afterRv = store.rv;
   stream.open();
+  exchange.releaseSeat();
 
   const show = (event: ChangeEvent) => {
     const seen = seenChange(resource, options, event);
