@@ -79,7 +79,7 @@ export class ControlPlane {
       const tenants = new TenantHost(server);
       const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });
       const lastCallAt = (tenant: string, user?: string) => server.clusters.lastCalls.at(tenant, user);
-      const host = new WorkspaceHost({ home, clock, processes, open, lastCallAt });
+      const host = new WorkspaceHost({ home, clock, processes, apiServer: server.url, open, lastCallAt });
       terminals = await options.terminals?.({ store, host, home });
       const plane = new ControlPlane({ server, store, host, open, terminals }, options);
       await keepPrivate(home.kubeconfig, await server.kubeconfig(ROOT));

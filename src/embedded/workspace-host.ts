@@ -24,6 +24,8 @@ export interface WorkspaceHostOptions {
   home: Home;
   clock: Clock;
   processes: Processes;
+  /** Where the API server of this process is found: the one service of this machine that shells reach. */
+  apiServer: string;
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
   open(way: ClusterWay): Promise<Provisioner<any>>;
   /** When one of its users, or anybody, last asked a tenant of this process something; undefined since it started. */
@@ -43,11 +45,12 @@ export class WorkspaceHost {
 
   constructor(options: WorkspaceHostOptions) {
     this.#options = options;
-    const { home, processes, clock } = options;
+    const { home, processes, clock, apiServer } = options;
     this.#startedAt = clock.now();
     this.#process = new ProcessWorkload({
       processes,
       clock,
+      apiServer,
       folder: home.workspaces('process'),
       // Of whoever runs this: keys, credentials of clouds and clusters, sockets of agents.
       hidden: [home.path, '/root', homedir(), '/run/user'].filter((folder) => folder !== '/'),

@@ -35,6 +35,8 @@ export interface WorkloadRequest extends WorkspaceRef {
   /** Docker network of the cluster, for workloads that are containers. */
   network?: string;
   limits?: { cpu?: string; memory?: string; disk?: string };
+  /** What the template lets it reach, besides its cluster and name servers. */
+  egress?: readonly { host: string; port: number }[];
   /** Registry credentials, as in `.dockerconfigjson`. */
   pullSecrets?: readonly string[];
 }

@@ -23,8 +23,10 @@ const ORDER = [
   // From one cluster to another.
   'promotion',
   'provisioners',
-  'machines',
   'workloads',
+  // What needs root.
+  'privileged',
+  'machines',
   'workshop',
   'tools',
   'jobs',

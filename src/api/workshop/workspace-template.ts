@@ -26,6 +26,32 @@ const step = z.object({
   ...stepContents,
 });
 
+const destination = z.object({
+  host: withRules(
+    z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[a-z0-9:]([-a-z0-9.:]*[a-z0-9])?$/)
+      .describe(
+        'A name or an address. Names are judged where they lead: not to this machine. Addresses are taken as they are.',
+      ),
+    {
+      rule: "isIP(self) ? !ip(self).isUnspecified() : !self.contains(':')",
+      message: 'must be a name such as pypi.org, or an address such as 10.0.0.7',
+    },
+  ),
+  port: z.int().min(1).max(65535).describe('TCP port.'),
+});
+
+const network = z.object({
+  egress: z
+    .array(destination)
+    .max(64)
+    .optional()
+    .describe('What shells may connect to, besides the API of their own cluster and the name servers of the machine.'),
+});
+
 const overridePolicy = withRules(
   z.object({
     allow: listSet(z.enum(overridable))
@@ -68,6 +94,7 @@ export const workspaceTemplate = defineKind({
         .describe(
           'In which order steps may be entered. `free` (default): any. `linear`: one is open when all before it are done. `guided`: groups open one after the other. What a step requires counts in all of them.',
         ),
+      network: network.optional().describe('The network of the workspaces. Each has one of its own.'),
       imagePullSecrets: listMap(
         z.object({ name: dnsSubdomain.describe('Name of a Secret with registry credentials.') }),
         'name',

@@ -10,6 +10,7 @@ const settings = (more: Partial<Settings>): Settings => ({
   idleSuspend: false,
   cluster: { mode: 'none', provisioner: 'auto' },
   limits: {},
+  egress: [],
   webTerminal: true,
   ...more,
 });

@@ -11,6 +11,7 @@ export interface Settings {
   idleSuspend: boolean;
   cluster: { mode: 'none' | 'per-workspace' | 'shared'; version?: string; provisioner: string };
   limits: { cpu?: string; memory?: string; disk?: string };
+  egress: { host: string; port: number }[];
   webTerminal: boolean;
 }
 
@@ -25,6 +26,7 @@ export function settingsOf(template: KubeObject, instance: KubeObject): Settings
     idleSuspend: lifecycle.idleSuspend ?? false,
     cluster: { ...cluster, mode: cluster.mode ?? 'none', provisioner: cluster.provisioner ?? 'auto' },
     limits: { ...common.resources, ...own.resources },
+    egress: template.spec?.network?.egress ?? [],
     webTerminal: own.access?.webTerminal ?? common.access?.webTerminal ?? true,
   };
 }

@@ -287,7 +287,7 @@ export class WorkspaceScope {
 
   async #request(
     template: KubeObject,
-    { limits }: Settings,
+    { limits, egress }: Settings,
     workload: Workload,
     cluster: NestedState,
     step: WorkloadRequest['step'],
@@ -300,6 +300,7 @@ export class WorkspaceScope {
       ...(kubeconfig ? { kubeconfig } : {}),
       ...(Object.keys(limits).length > 0 ? { limits } : {}),
       ...(pullSecrets.length > 0 ? { pullSecrets } : {}),
+      ...(egress.length > 0 ? { egress } : {}),
     };
   }
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import type { Host } from '../../machines/host.ts';
-import { LocalHost } from '../../machines/local-host.ts';
 import { SshHost } from '../../machines/ssh/ssh-host.ts';
+import { privilegesOf } from '../../privileged/privileged.ts';
 import type { Processes } from '../../tools/processes.ts';
 import type { ClusterRef } from '../provisioner.ts';
 import type { K3sSpec } from './config.ts';
@@ -15,11 +15,15 @@ import { SSH_KEY } from './ssh-key.ts';
 export type OpenHost = (ref: ClusterRef<K3sSpec>) => Host;
 
 export function knownHosts(processes: Processes, clock: Clock, folder: string): OpenHost {
-  const local = new LocalHost(processes);
+  const privileged = privilegesOf(processes);
+  let local: Host | undefined;
   const open = new Map<string, Host>();
   return ({ id, spec, access }) => {
     const { ssh } = spec.host;
-    if (!ssh) return local;
+    if (!ssh) {
+      local ??= privileged.machine();
+      return local;
+    }
     const key = access?.[SSH_KEY];
     if (!key) {
       const { name, key: entry } = ssh.keySecretRef;

@@ -83,7 +83,11 @@ export class DockerWorkload implements Workload {
     await this.#deliver(request, container.id, signal);
     if (existsSync(this.#path(request.id, 'run', SOCKET))) {
       const why = await readFile(this.#path(request.id, UNLIMITED), 'utf8').catch(() => '');
-      return { phase: 'ready', reason: 'Ready', message: why && `resources.disk is not enforced here: ${why}` };
+      const gaps = [
+        why && `resources.disk is not enforced here: ${why}`,
+        request.egress && 'network.egress is not enforced here: containers reach what their Docker network reaches',
+      ];
+      return { phase: 'ready', reason: 'Ready', message: gaps.filter(Boolean).join('\n') };
     }
     return working('WaitingForTerminal', 'ttyd in the container has not opened its socket yet');
   }

@@ -3,10 +3,13 @@
  * and what was asked for. A shell exists only while somebody uses it; what matters is in the folder.
  */
 import { createHash } from 'node:crypto';
-import { chmod, lchown, lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { chmod, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isOfHost } from '../../apiserver/webhook-client/host-guard.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
+import type { Limits } from '../../privileged/control-groups.ts';
+import { type Privileged, privilegesOf } from '../../privileged/privileged.ts';
 import type { Availability, Removal } from '../../tools/outcomes.ts';
 import type { Processes } from '../../tools/processes.ts';
 import { quantityValue } from '../quantity.ts';
@@ -20,17 +23,10 @@ import type {
   WorkloadState,
   WorkspaceRef,
 } from '../workload.ts';
-import { isUnified, limitGroups, removeGroups, sweepGroups } from './cgroup.ts';
-import { limitDisk } from './disk-quota.ts';
-import {
-  findIsolation,
-  INSIDE,
-  INSIDE_BIN,
-  type Isolation,
-  type SandboxCommand,
-  sandboxed,
-  userNumber,
-} from './sandbox.ts';
+import type { Isolation } from './containment.ts';
+import { type Destination, serverOf, serversOf } from './network/destination.ts';
+import type { SandboxCommand } from './sandbox.ts';
+import { Sandboxes } from './sandboxes.ts';
 import { WorkloadLog } from './workload-log.ts';
 
 export interface ProcessWorkloadOptions {
@@ -39,6 +35,9 @@ export interface ProcessWorkloadOptions {
   folder: string;
   /** Rookery's own folder and whatever else nobody in a workspace may see. */
   hidden: readonly string[];
+  /** Where Rookery's own API is served, such as `https://127.0.0.1:7443`: on this machine, shells reach nothing else unless their template says so. */
+  apiServer?: string;
+  privileged?: Privileged;
   clock?: Clock;
 }
 
@@ -55,6 +54,9 @@ interface Note {
   limits?: WorkloadRequest['limits'];
   /** Hash of the kubeconfig that was delivered. */
   kubeconfig?: string;
+  /** What may be reached: the servers of its kubeconfig, and what the template allows. */
+  servers?: Destination[];
+  egress?: readonly Destination[];
   /** Paths of all files that steps have brought. */
   brought?: string[];
 }
@@ -73,61 +75,90 @@ export class ProcessWorkload implements Workload {
   /** Why what a workspace writes is not limited. */
   readonly #unlimited = new Map<string, string>();
   readonly #log: WorkloadLog;
-  #isolation: Promise<Isolation> | undefined;
+  readonly #privileged: Privileged;
+  readonly #sandboxes: Sandboxes;
   #swept: Promise<void> | undefined;
-  #kubectl: Promise<string | undefined> | undefined;
 
   constructor(options: ProcessWorkloadOptions) {
     this.#options = options;
+    const { processes, folder, hidden } = options;
+    const privileged = options.privileged ?? privilegesOf(processes);
+    this.#privileged = privileged;
+    const tell = (id: string, text: string) => void this.#tell(id, text);
+    this.#sandboxes = new Sandboxes({ processes, privileged, folder, hidden, tell });
     this.#log = new WorkloadLog(options.clock ?? systemClock);
   }
 
-  async probe(signal?: AbortSignal): Promise<Availability> {
-    const isolation = await findIsolation(this.#options.processes, signal);
-    const groups = isUnified() ? 'control groups v2' : 'control groups v1';
+  async probe(): Promise<Availability> {
+    const { isolation, gaps } = await this.#sandboxes.containment();
+    const limits = this.#privileged.refusal
+      ? `limits are not enforced: ${this.#privileged.refusal}`
+      : 'limits by control groups';
     const details: Record<Isolation, string> = {
-      root: `shells in namespaces of their own, each under its own user; limits by ${groups}`,
-      user: 'shells in user namespaces; limits are not enforced without root',
-      none: 'plain shells of this user: they are NOT kept apart from each other',
+      root: `shells in namespaces and a network of their own, each under its own user; ${limits}`,
+      user: `shells in user namespaces and a network of their own; ${limits}`,
+      none: 'plain shells of this user',
     };
-    return { isUsable: true, version: '', detail: details[isolation] };
+    const detail = [details[isolation], ...gaps.map(({ what, why }) => `${what}: ${why}`)].join('; ');
+    return { isUsable: true, version: '', detail };
   }
 
   async ensure(request: WorkloadRequest, _signal?: AbortSignal): Promise<WorkloadState> {
-    const { id, name, step, kubeconfig, limits } = request;
+    const { id, name, step, kubeconfig, limits, egress } = request;
     const known = await this.#note(id);
     const digest = kubeconfig && createHash('sha256').update(kubeconfig).digest('hex');
     // When a step begins, and not again while it lasts: what the student makes of it is theirs.
     const files: StepFile[] = known?.step === step.id ? [] : filesOf(step, known?.brought ?? []);
     const brought = [...new Set([...(known?.brought ?? []), ...files.map(({ path }) => path)])];
     const env = step.env ?? {};
-    const note: Note = { name, step: step.id, env, limits, kubeconfig: digest ?? known?.kubeconfig, brought };
-    if (kubeconfig && known?.kubeconfig !== digest) {
-      files.push({ path: '.kube/config', content: kubeconfig, mode: '0600' });
-    }
+    const isNew = digest !== undefined && digest !== known?.kubeconfig;
+    const servers = isNew ? serversOf(kubeconfig as string) : known?.servers;
+    const delivered = digest ?? known?.kubeconfig;
+    const note: Note = { name, step: step.id, env, limits, kubeconfig: delivered, servers, egress, brought };
+    if (isNew) files.push({ path: '.kube/config', content: kubeconfig as string, mode: '0600' });
     this.#stopped.delete(id);
     if (known) for (const file of files) await this.#put(id, file);
     else await this.#furnish(id, [{ path: '.bashrc', content: BASHRC }, ...files]);
     this.#swept ??= this.#sweep();
     await this.#swept;
-    await limitGroups(id, limits);
     if (JSON.stringify(known) !== JSON.stringify(note)) await this.#remember(id, note);
+    await this.#sandboxes.allow(id, this.#destinations(note));
     const what = known ? files.map(({ path }) => `~/${path}`).join(', ') : 'the home folder';
     if (what) await this.#tell(id, `step ${step.id}: ${what} put in place`);
-    const message = await this.#limitDisk(id, known?.limits?.disk, limits?.disk);
-    return { phase: 'ready', reason: 'Ready', message };
+    const disk = await this.#limitDisk(id, known?.limits?.disk, limits?.disk);
+    return {
+      phase: 'ready',
+      reason: 'Ready',
+      message: [...(await this.#gaps(id, note)), disk].filter(Boolean).join('\n'),
+    };
+  }
+
+  /** What was asked for, or is promised, and does not hold here. */
+  async #gaps(id: string, { limits, servers = [] }: Note): Promise<string[]> {
+    const { gaps } = await this.#sandboxes.containment();
+    const asked = Object.keys(numbersOf(limits)).map((name) => `resources.${name}`);
+    const { why } = await this.#privileged.limit(id, numbersOf(limits));
+    const closed = servers.filter((server) => this.#isForbidden(server));
+    return [
+      ...gaps.map((gap) => `${gap.what}: ${gap.why}`),
+      ...(why && asked.length > 0 ? [`${asked.join(' and ')} not enforced here: ${why}`] : []),
+      ...closed.map(
+        ({ host, port }) =>
+          `the shell cannot reach ${host}:${port}: it is on this machine and not Rookery's API; network.egress of the template allows it`,
+      ),
+    ];
   }
 
   /** Once by each process of ours: what is left of homes that are gone has nobody else to remove it. */
   async #sweep(): Promise<void> {
-    await sweepGroups(new Set(await readdir(this.#options.folder).catch(() => [])));
+    await this.#privileged.sweepLimits(new Set(await readdir(this.#options.folder).catch(() => [])));
   }
 
   /** Told each time, done when it changes, and once by each process of ours. */
   async #limitDisk(id: string, before: string | undefined, wanted: string | undefined): Promise<string> {
-    const { processes, folder } = this.#options;
+    const { folder } = this.#options;
     if (before !== wanted || (wanted && !this.#unlimited.has(id))) {
-      const why = await limitDisk(processes, folder, userNumber(id), wanted ? quantityValue(wanted) : 0);
+      const why = await this.#privileged.limitDisk(folder, id, wanted ? quantityValue(wanted) : 0);
       this.#unlimited.set(id, wanted && why ? `resources.disk is not enforced here: ${why}` : '');
     }
     return this.#unlimited.get(id) ?? '';
@@ -139,7 +170,7 @@ export class ProcessWorkload implements Workload {
     this.#stopped.add(id);
     for (const shell of this.#shells.get(id) ?? []) shell.close();
     this.#shells.delete(id);
-    await removeGroups(id);
+    await this.#sandboxes.end(id);
   }
 
   async remove(ref: WorkspaceRef): Promise<Removal> {
@@ -147,7 +178,7 @@ export class ProcessWorkload implements Workload {
     await this.#log.settled();
     const folder = this.#path(ref.id);
     const disk = (await this.#note(ref.id).catch(() => undefined))?.limits?.disk;
-    if (disk) await limitDisk(this.#options.processes, this.#options.folder, userNumber(ref.id), 0);
+    if (disk) await this.#privileged.limitDisk(this.#options.folder, ref.id, 0);
     this.#unlimited.delete(ref.id);
     const removed = (await isThere(folder)) ? [`folder ${ref.id}`] : [];
     await rm(folder, { recursive: true, force: true });
@@ -213,19 +244,29 @@ export class ProcessWorkload implements Workload {
     if (!this.#stopped.has(id)) await this.#log.write(this.#path(id, 'log'), text);
   }
 
-  async #inside(id: string, command: string[]): Promise<SandboxCommand> {
+  async #inside(id: string, command: string[], network: 'own' | 'none' = 'own'): Promise<SandboxCommand> {
     const note = await this.#note(id);
     if (!note) throw notRunning('has not been set up');
-    this.#isolation ??= findIsolation(this.#options.processes);
-    this.#kubectl ??= findKubectl(this.#options.processes.env.PATH);
-    const [isolation, kubectl] = await Promise.all([this.#isolation, this.#kubectl]);
     this.#refuseStopped(id);
-    const cgroups = await limitGroups(id, note.limits);
-    if (this.#stopped.has(id)) await removeGroups(id);
-    const home = this.#path(id, 'home');
-    const env = environment(note, isolation === 'none' ? home : INSIDE, isolation, kubectl);
-    const { hidden } = this.#options;
-    return sandboxed({ isolation, home, hidden, kubectl, cgroups, uid: userNumber(id), env, command });
+    const settings = {
+      env: { WORKSPACE: note.name, ...note.env },
+      limits: numbersOf(note.limits),
+      destinations: this.#destinations(note),
+    };
+    const prepared = await this.#sandboxes.command(id, settings, command, network);
+    if (this.#stopped.has(id)) await this.#sandboxes.end(id);
+    return prepared;
+  }
+
+  /** A kubeconfig comes from a Secret, which others may have changed: it opens no other service of this machine. */
+  #destinations({ servers = [], egress = [] }: Note): Destination[] {
+    return [...servers.filter((server) => !this.#isForbidden(server)), ...egress];
+  }
+
+  #isForbidden({ host, port }: Destination): boolean {
+    const own = this.#options.apiServer && serverOf(this.#options.apiServer);
+    if (own && own.host === host && own.port === port) return false;
+    return host === 'localhost' || isOfHost(host);
   }
 
   #refuseStopped(id: string): void {
@@ -242,17 +283,11 @@ export class ProcessWorkload implements Workload {
       await writeFile(file, content);
       await chmod(file, Number.parseInt(mode, 8));
     }
-    if (process.getuid?.() !== 0) return;
-    // As root, shells run under a number of their own, which must own its home.
-    const uid = userNumber(id);
-    const entries = await readdir(home, { withFileTypes: true, recursive: true });
-    for (const path of [home, ...entries.map((entry) => join(entry.parentPath, entry.name))]) {
-      await lchown(path, uid, uid);
-    }
+    await this.#privileged.giveFolder(home, id);
   }
 
   async #put(id: string, { path, content, mode = '0644' }: StepFile): Promise<void> {
-    const { program, args } = await this.#inside(id, ['/bin/sh', '-c', PUT, 'put', path, mode]);
+    const { program, args } = await this.#inside(id, ['/bin/sh', '-c', PUT, 'put', path, mode], 'none');
     const options = { input: content, timeoutMs: PUT_MS };
     const { code, stderr } = await this.#options.processes.run(program, args, options);
     if (code === 0) return;
@@ -290,22 +325,10 @@ function filesOf({ files = [], earlierFiles = [] }: WorkloadRequest['step'], bro
   return [...earlierFiles.filter(({ path }) => !there.has(path)), ...files];
 }
 
-function environment(
-  note: Note,
-  home: string,
-  isolation: Isolation,
-  kubectl: string | undefined,
-): Record<string, string> {
-  const tools = kubectl && (isolation === 'none' ? dirname(kubectl) : INSIDE_BIN);
+function numbersOf({ cpu, memory }: NonNullable<WorkloadRequest['limits']> = {}): Limits {
   return {
-    HOME: home,
-    KUBECONFIG: `${home}/.kube/config`,
-    PATH: [tools, '/usr/local/bin', '/usr/bin', '/bin'].filter(Boolean).join(delimiter),
-    TERM: 'xterm-256color',
-    LANG: 'C.UTF-8',
-    USER: 'student',
-    WORKSPACE: note.name,
-    ...note.env,
+    ...(cpu === undefined ? {} : { cpu: quantityValue(cpu) }),
+    ...(memory === undefined ? {} : { memory: quantityValue(memory) }),
   };
 }
 
@@ -318,12 +341,4 @@ async function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function findKubectl(path = ''): Promise<string | undefined> {
-  for (const folder of path.split(delimiter).filter(Boolean)) {
-    const file = join(folder, 'kubectl');
-    if (await isThere(file)) return await realpath(file);
-  }
-  return undefined;
 }

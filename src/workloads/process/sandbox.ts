@@ -2,12 +2,9 @@
  * A shell of its own on this machine, with no container engine: it sees its own home folder and its own processes. Where the kernel allows it, it runs
  * in namespaces of its own (as root, under a user number of its own; otherwise in a user namespace); other homes and Rookery's own folder are hidden.
  */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { RookeryError } from '../../errors.ts';
-import type { Processes } from '../../tools/processes.ts';
-
-export type Isolation = 'root' | 'user' | 'none';
+import type { Isolation } from './containment.ts';
 
 export interface SandboxRequest {
   isolation: Isolation;
@@ -18,11 +15,19 @@ export interface SandboxRequest {
   kubectl?: string;
   /** Folders whose `cgroup.procs` the shell joins. */
   cgroups?: readonly string[];
-  uid: number;
+  /** Number of the user that the command runs as; needed as root. */
+  user?: number;
+  /** Loads the filter of system calls; put before the command. */
+  filter?: readonly string[];
+  /** Nothing: the network of this machine. */
+  network?: ShellNetwork;
   /** What the command gets. What prepares its place runs before, as root, and gets none of it: a PATH may lead into the student's home. */
   env: Readonly<Record<string, string>>;
   command: readonly string[];
 }
+
+/** None at all, or one that is entered, with a folder that has its `hosts` and `resolv.conf`. */
+export type ShellNetwork = 'none' | { entry: readonly string[]; files: string };
 
 export interface SandboxCommand {
   program: string;
@@ -33,43 +38,26 @@ export interface SandboxCommand {
 export const INSIDE = '/home/student';
 export const INSIDE_BIN = '/home/bin';
 /** Where everybody may write: each workspace has its own. */
-const COMMON = ['/tmp', '/var/tmp', '/dev/shm', '/run/lock'];
+const COMMON = ['/tmp', '/var/tmp', '/dev/shm'];
 /** The home is held in one of them while everything around it is covered: nothing that matters may be below it. */
 const STAGES = ['/mnt', '/media', '/srv', '/opt'];
-/** Whoever may use it is root. */
-const DOCKER_SOCKET = '/run/docker.sock';
-
-/** Above the numbers that systems hand out to people, services and containers; so many that two workspaces hardly ever share one. */
-export function userNumber(id: string): number {
-  return 1_900_000_000 + (createHash('sha256').update(id).digest().readUInt32BE(0) % 200_000_000);
-}
-
-export async function findIsolation(processes: Processes, signal?: AbortSignal): Promise<Isolation> {
-  if (process.platform !== 'linux') return 'none';
-  const works = async (args: string[]) => {
-    try {
-      return (await processes.run('unshare', [...args, 'true'], { signal, timeoutMs: 10_000 })).code === 0;
-    } catch {
-      return false;
-    }
-  };
-  const own = ['--mount', '--pid', '--fork', '--ipc', '--mount-proc'];
-  if (process.getuid?.() === 0 && (await works([...own, 'setpriv', '--no-new-privs']))) return 'root';
-  return (await works(['--user', '--map-root-user', ...own])) ? 'user' : 'none';
-}
+/** Sockets of the services of this machine (Docker's, for one, makes whoever may use it root). */
+const SERVICES = '/run';
 
 export function sandboxed(request: SandboxRequest): SandboxCommand {
-  const { isolation, home, uid, kubectl } = request;
+  const { isolation, home, user, kubectl, network, filter = [] } = request;
   const join = (request.cgroups ?? []).map((folder) => `echo $$ > ${quote(`${folder}/cgroup.procs`)}`);
   const env = Object.entries(request.env).map(([key, value]) => `${key}=${value}`);
-  const command = ['env', '-i', ...env, ...request.command];
+  const command = [...filter, 'env', '-i', ...env, ...request.command];
   if (isolation === 'none') {
-    return { program: '/bin/sh', args: script([...join, `cd ${quote(home)}`, `exec ${words(command)}`]) };
+    const plain = filter.length > 0 ? ['setpriv', '--no-new-privs', '--', ...command] : command;
+    return { program: '/bin/sh', args: script([...join, `cd ${quote(home)}`, `exec ${words(plain)}`]) };
   }
   // Without capabilities, or somebody who is root in a user namespace takes the covers off again.
   const drop = ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
-  if (isolation === 'root') drop.push(`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups');
+  if (isolation === 'root') drop.push(`--reuid=${user}`, `--regid=${user}`, '--clear-groups');
   const stage = stageFor(request);
+  const files = typeof network === 'object' ? network.files : undefined;
   const setup = [
     ...join,
     'mount --make-rprivate /',
@@ -78,14 +66,17 @@ export function sandboxed(request: SandboxRequest): SandboxCommand {
     `mkdir ${stage}/student`,
     `mount --bind ${quote(home)} ${stage}/student`,
     ...(kubectl ? [`touch ${stage}/kubectl`, `mount --bind ${quote(kubectl)} ${stage}/kubectl`] : []),
+    ...(files ? [`mkdir ${stage}/etc`, `mount --bind ${quote(files)} ${stage}/etc`, FIND_RESOLVER] : []),
     ...request.hidden.map((folder) => cover(folder, '700')),
     'mount -t tmpfs -o mode=755 tmpfs /home',
     `mkdir -p ${INSIDE} ${INSIDE_BIN}`,
     `mount --bind ${stage}/student ${INSIDE}`,
     ...(kubectl ? offer(`${stage}/kubectl`, `${INSIDE_BIN}/kubectl`) : []),
-    `umount -R ${stage}`,
     ...COMMON.map((folder) => cover(folder, '1777')),
-    `[ ! -e ${DOCKER_SOCKET} ] || mount --bind /dev/null ${DOCKER_SOCKET}`,
+    cover(SERVICES, '755'),
+    `[ ! -d ${SERVICES} ] || mkdir -m 1777 ${SERVICES}/lock`,
+    ...(files ? nameFiles(`${stage}/etc`) : []),
+    `umount -R ${stage}`,
     // Terminals of other shells of the same user.
     ...(isolation === 'user' ? ['mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts'] : []),
     'mount -t proc proc /proc',
@@ -93,9 +84,28 @@ export function sandboxed(request: SandboxRequest): SandboxCommand {
     // Not exec: this shell stays as the first process, which dies with its parent; one that changed its user would not.
     words([...drop, ...command]),
   ];
-  const namespaces = ['--mount', '--pid', '--ipc', '--fork', '--kill-child'];
-  const user = isolation === 'user' ? ['--user', '--map-root-user'] : [];
-  return { program: 'unshare', args: [...user, ...namespaces, '--', '/bin/sh', ...script(setup)] };
+  const shell = ['--mount', '--pid', '--ipc', '--fork', '--kill-child', '--', '/bin/sh', ...script(setup)];
+  const [program = '', ...args] = [...entryOf(isolation, network), ...shell];
+  return { program, args };
+}
+
+/** A network that is entered brings the user namespace that it belongs to. */
+function entryOf(isolation: Isolation, network: ShellNetwork | undefined): string[] {
+  if (typeof network === 'object') return [...network.entry, 'unshare'];
+  const owner = isolation === 'user' ? ['--user', '--map-root-user'] : [];
+  return ['unshare', ...owner, ...(network === 'none' ? ['--net'] : [])];
+}
+
+/** Often a link into what is covered next. */
+const FIND_RESOLVER = 'resolver=$(readlink -f /etc/resolv.conf || true)';
+
+/** How names are found inside. */
+function nameFiles(folder: string): string[] {
+  return [
+    `[ ! -e /etc/hosts ] || mount --bind ${folder}/hosts /etc/hosts`,
+    `case "$resolver" in ${SERVICES}/*) mkdir -p "$(dirname "$resolver")"; touch "$resolver";; esac`,
+    `[ ! -e "$resolver" ] || mount --bind ${folder}/resolv.conf "$resolver"`,
+  ];
 }
 
 function stageFor({ home, kubectl, hidden }: SandboxRequest): string {

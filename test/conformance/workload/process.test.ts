@@ -115,7 +115,7 @@ describe.runIf(isRoot)('shells on this machine, against students who try', () =>
 
   it('is refused with a reason where there is no room for it', () => {
     const hidden = ['/mnt', '/media', '/srv', '/opt'];
-    const parts = { isolation: 'root', home: '/home/x', hidden, uid: 1, env: {}, command: ['true'] } as const;
+    const parts = { isolation: 'root', home: '/home/x', hidden, user: 1, env: {}, command: ['true'] } as const;
     expect(() => sandboxed(parts)).toThrow(
       'a shell needs one of /mnt, /media, /srv, /opt with nothing of Rookery in it',
     );
@@ -156,7 +156,6 @@ describe.runIf(isRoot)('shells on this machine, against students who try', () =>
         isolation: 'user',
         home: join(home, 'student'),
         hidden: [covered],
-        uid: 65534,
         env: { PATH: '/usr/bin:/bin' },
         command: ['/bin/sh', '-c', `umount /var/tmp; umount ${covered}; cat ${covered}/secret; echo end`],
       });

@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { quantityValue } from '../quantity.ts';
 
 const ROOT = '/sys/fs/cgroup';
 const PARENT = 'rookery-workspaces';
@@ -10,38 +9,37 @@ const PIDS_MAX = 512;
 const PERIOD_US = 100_000;
 /** So long without a shell or a check: another Rookery on this machine makes it again when it needs it. */
 const STALE_MS = 3_600_000;
+const NOT_OURS = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EBUSY', 'EOPNOTSUPP'];
 
+/** CPUs, and bytes of memory. */
 export interface Limits {
-  cpu?: string;
-  memory?: string;
+  cpu?: number;
+  memory?: number;
 }
 
-/** Folders the shell joins; none where control groups are not ours to make. */
-export async function limitGroups(id: string, limits: Limits = {}): Promise<string[]> {
-  const cpu = limits.cpu === undefined ? undefined : quantityValue(limits.cpu);
+/** Folders whose `cgroup.procs` a process joins, and why a limit that was asked for does not hold. */
+export interface Limited {
+  groups: string[];
+  why?: string;
+}
+
+export async function limitGroups(id: string, { cpu, memory }: Limits = {}): Promise<Limited> {
   // More than the kernel can count is no limit.
-  const memory =
-    limits.memory === undefined
-      ? undefined
-      : Math.min(Math.floor(quantityValue(limits.memory)), Number.MAX_SAFE_INTEGER);
+  const bytes = memory === undefined ? undefined : Math.min(Math.floor(memory), Number.MAX_SAFE_INTEGER);
   try {
-    const folders = isUnified() ? await unified(id, cpu, memory) : await classic(id, cpu, memory);
+    const limited = isUnified() ? await unified(id, cpu, bytes) : await classic(id, cpu, bytes);
     const now = new Date();
-    for (const folder of folders) await utimes(folder, now, now);
-    return folders;
+    for (const folder of limited.groups) await utimes(folder, now, now);
+    return limited;
   } catch (error) {
-    if (
-      ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EBUSY', 'EOPNOTSUPP'].includes(
-        (error as NodeJS.ErrnoException).code ?? '',
-      )
-    )
-      return [];
-    throw error;
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (!NOT_OURS.includes(code)) throw error;
+    return { groups: [], why: `control groups cannot be made: ${message}` };
   }
 }
 
 /** Ends whatever still runs in them, then removes them. */
-export async function removeGroups(id: string): Promise<boolean> {
+export async function removeGroups(id: string): Promise<void> {
   const parents = parentFolders();
   const present = parents.map((parent) => join(parent, id)).filter((folder) => existsSync(folder));
   for (const folder of present) {
@@ -59,7 +57,6 @@ export async function removeGroups(id: string): Promise<boolean> {
   }
   // The last one out takes the parents with it.
   for (const parent of parents) await rmdir(parent).catch(() => {});
-  return present.length > 0;
 }
 
 /** What workspaces left whose home folder was deleted under them, by whichever Rookery: nobody runs in it, and nobody has for a while. */
@@ -86,7 +83,7 @@ export function isUnified(): boolean {
   return existsSync(join(ROOT, 'cgroup.controllers'));
 }
 
-async function unified(id: string, cpu: number | undefined, memory: number | undefined): Promise<string[]> {
+async function unified(id: string, cpu: number | undefined, memory: number | undefined): Promise<Limited> {
   const parent = join(ROOT, PARENT);
   await mkdir(join(parent, id), { recursive: true });
   await writeFile(join(parent, 'cgroup.subtree_control'), '+cpu +memory +pids');
@@ -94,24 +91,27 @@ async function unified(id: string, cpu: number | undefined, memory: number | und
   await writeFile(join(folder, 'pids.max'), String(PIDS_MAX));
   if (memory !== undefined) await writeFile(join(folder, 'memory.max'), String(memory));
   if (cpu !== undefined) await writeFile(join(folder, 'cpu.max'), `${quotaOf(cpu)} ${PERIOD_US}`);
-  return [folder];
+  return { groups: [folder] };
 }
 
-async function classic(id: string, cpu: number | undefined, memory: number | undefined): Promise<string[]> {
+async function classic(id: string, cpu: number | undefined, memory: number | undefined): Promise<Limited> {
   const settings: Record<string, Record<string, number>> = {
     pids: { 'pids.max': PIDS_MAX },
     ...(memory === undefined ? {} : { memory: { 'memory.limit_in_bytes': memory } }),
     ...(cpu === undefined ? {} : { cpu: { 'cpu.cfs_period_us': PERIOD_US, 'cpu.cfs_quota_us': quotaOf(cpu) } }),
   };
-  const folders: string[] = [];
+  const groups: string[] = [];
+  const absent = Object.keys(settings).filter((controller) => !existsSync(join(ROOT, controller)));
   for (const [controller, values] of Object.entries(settings)) {
-    if (!existsSync(join(ROOT, controller))) continue;
+    if (absent.includes(controller)) continue;
     const folder = join(ROOT, controller, PARENT, id);
     await mkdir(folder, { recursive: true });
     for (const [name, value] of Object.entries(values)) await writeFile(join(folder, name), String(value));
-    folders.push(folder);
+    groups.push(folder);
   }
-  return folders;
+  return absent.length === 0
+    ? { groups }
+    : { groups, why: `the kernel has no control groups for ${absent.join(', ')}` };
 }
 
 /** The kernel takes no less than a millisecond, and no more than it can count. */
