@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../api/object.ts';
 import type { Identity } from './auth/identity.ts';
+import type { RequestScope } from './request-scope.ts';
 import type { Resource } from './resource.ts';
 import type { Status } from './status.ts';
 
@@ -27,6 +28,8 @@ export interface WriteOptions {
   placesOf?(path: string): number[];
   /** Of the body, in bytes: a large one is worked on in several turns of the event loop. */
   size?: number;
+  /** The request it is done for; none for the server's own writes. */
+  scope?: RequestScope;
   /** Part of a request whose own form (a Scale, a Binding, an Eviction) webhooks and policies have seen. */
   isInner?: boolean;
 }

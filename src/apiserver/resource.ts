@@ -3,6 +3,7 @@
  * the same road through the handlers; they differ only in where the schema comes from and in their `Strategy`.
  */
 import type { KubeObject } from '../api/object.ts';
+import type { RequestScope } from './request-scope.ts';
 import type { Schema } from './schema/schema.ts';
 import type { FieldError } from './status.ts';
 
@@ -114,7 +115,7 @@ export interface CustomResource {
   /** Removes unknown fields; returns their paths for field validation. */
   prune(object: KubeObject): string[];
   /** Schema and CEL, including ratcheting against `old`; what that forgives goes to `warnings`. */
-  validate(object: KubeObject, old?: KubeObject, warnings?: string[]): Promise<FieldError[]>;
+  validate(object: KubeObject, old?: KubeObject, warnings?: string[], scope?: RequestScope): Promise<FieldError[]>;
   /** Set where a webhook converts between versions; then `convert` only holds the result to its schema. */
   conversion?: Conversion;
   /** The same resource in another version of its CRD, served or not. */

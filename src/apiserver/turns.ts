@@ -1,5 +1,6 @@
 /** Large objects are worked on in several turns of the event loop: between two stages, everyone else gets it. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RequestScope } from './request-scope.ts';
 
 /** Bytes or characters. Below this, all stages of a write together take a few milliseconds. */
 export const LARGE = 128 * 1024;
@@ -8,8 +9,11 @@ export function isLarge(size: number | undefined): boolean {
   return size !== undefined && size > LARGE;
 }
 
-export async function yieldTurn(size: number | undefined): Promise<void> {
-  if (isLarge(size)) await nextTurn();
+/** Between two stages of work on something of that size. Throws where the request that it is done for has ended. */
+export async function yieldTurn(size: number | undefined, scope?: RequestScope): Promise<void> {
+  if (!isLarge(size)) return;
+  await nextTurn();
+  scope?.check();
 }
 
 /** Milliseconds of work after which others get their turn. */
@@ -34,13 +38,14 @@ export function toTheEnd<T>(steps: Generator<void, T>): T {
   }
 }
 
-/** Does work that comes in steps, in as many turns of the event loop as it needs. */
-export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+/** Does work that comes in steps, in as many turns of the event loop as it needs, unless its request ends before. */
+export async function inTurns<T>(steps: Generator<void, T>, scope?: RequestScope): Promise<T> {
   let started = performance.now();
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
     if (performance.now() - started < SLICE) continue;
     await nextTurn();
+    scope?.check();
     started = performance.now();
   }
 }

@@ -11,6 +11,8 @@ import { type Answer, Http } from '../harness/http.ts';
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const V1 = '/apis/turns.example.com/v1';
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 /** Milliseconds. The goal is 50, and is what an idle machine keeps; the rest is for one that does much else. */
 const LIMIT = 75;
 /** For documents of megabytes in sixty thousand parts: to parse one is a single call. */
@@ -224,6 +226,22 @@ describe('one turn of the event loop', () => {
       expect(answer.json.message).toContain(EXCEEDED);
     });
     expect((await http.delete(`${POLICIES}/dear`)).status).toBe(200);
+  });
+
+  it('is short with YAML, of which only the first document is read', async () => {
+    const yaml = { contentType: 'application/yaml' };
+    await report('700,000 documents', async () => {
+      const answer = await http.post(REVIEWS, '---\n'.repeat(700_000), yaml);
+      hasStatus(answer, 400);
+    });
+    const text = (count: number) => Array.from({ length: count }, (_, i) => `  k${i}: v\n`).join('');
+    const map = (name: string, count: number) =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata:\n${text(count)}`;
+    await report(
+      'a YAML of 1 MB',
+      async () => hasStatus(await http.post(`${CONFIG_MAPS}`, map('yaml', 80_000), yaml), 201),
+      LARGE_LIMIT,
+    );
   });
 
   it('is short with a CRD of five megabytes, which is refused', async () => {

@@ -8,6 +8,7 @@
  */
 import type { KubeObject } from '../../api/object.ts';
 import type { Identity } from '../auth/identity.ts';
+import type { RequestScope } from '../request-scope.ts';
 import type { Resource } from '../resource.ts';
 import { type ApiError, forbidden, type StatusCause } from '../status.ts';
 import type { Store, Transaction } from '../store/store.ts';
@@ -41,6 +42,8 @@ export interface AdmissionAttributes {
   options?(): Record<string, unknown> | undefined;
   /** Until then the request has to be done, in milliseconds since the epoch. */
   deadline?: number;
+  /** The request it is a part of; none for the server's own writes. */
+  scope?: RequestScope;
   /** Another form of this request was already shown to webhooks and policies (the Scale, the Binding). */
   isInner?: boolean;
   /** 1 when everything that mutates looks a second time. */

@@ -1,10 +1,13 @@
 /** Request bodies: JSON, YAML and protobuf become plain values; whatever cannot be read is a 400, never a crash. */
 import type { KubeObject } from '../../api/object.ts';
+import { NO_SUBJECT, offload, offloadNow } from '../offload/offload.ts';
+import type { RequestScope } from '../request-scope.ts';
 import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
-import { yieldTurn } from '../turns.ts';
+import { inTurns, isLarge } from '../turns.ts';
 import { duplicateKeys, keyPlaces } from './duplicate-keys.ts';
+import { type JsonRead, jsonInPieces, NotJson, TooDeep } from './json-pieces.ts';
 import { jsonProblem } from './json-problem.ts';
-import { yamlTokens } from './yaml-tokens.ts';
+import { readYaml, type YamlRead } from './yaml.ts';
 
 /** As upstream: 3 MiB. */
 export const BODY_LIMIT = 3 * 1024 * 1024;
@@ -30,40 +33,70 @@ export function mediaType(header: string | undefined): string {
   return (header ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Decodes an object sent with POST, PUT or DELETE. */
-export async function decodeObject(body: Buffer, contentType: string | undefined): Promise<Decoded> {
+/** Decodes an object sent with POST, PUT or DELETE. `scope`: the request it is done for. */
+export async function decodeObject(
+  body: Buffer,
+  contentType: string | undefined,
+  scope?: RequestScope,
+): Promise<Decoded> {
   const type = mediaType(contentType) || JSON_TYPE;
   switch (type) {
     case JSON_TYPE:
-      return decodeJson(body);
+      return decodeJson(body, scope);
     case YAML_TYPE:
-      return decodeYaml(body);
-    case PROTOBUF_TYPE: {
-      const { decodeProtobuf } = await import('./protobuf.ts');
-      return { value: decodeProtobuf(body) satisfies KubeObject, duplicates: [] };
-    }
+      return decodeYaml(body, scope);
+    case PROTOBUF_TYPE:
+      return decodeProtobufBody(body, scope);
     default:
       throw unsupportedMediaType(OBJECT_TYPES);
   }
 }
 
-export async function decodeJson(body: Buffer): Promise<Decoded> {
+export async function decodeJson(body: Buffer, scope?: RequestScope): Promise<Decoded> {
   const text = utf8(body);
+  if (isLarge(text.length)) return decodeLargeJson(text, scope);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(text, error as Error)}`);
+    throw notJson(jsonProblem(text, error as Error));
   }
   return checked(value, text);
 }
 
-async function checked(value: unknown, text: string): Promise<Decoded> {
-  await yieldTurn(text.length);
+function notJson(problem: string): ApiError {
+  return badRequest(`couldn't get version/kind; json parse error: ${problem}`);
+}
+
+function checked(value: unknown, text: string): Decoded {
   checkDepth(value, 0);
-  const duplicates = duplicateKeys(text);
-  await yieldTurn(text.length);
-  return { value, duplicates, ...(text.length <= PLACES_LIMIT ? { placesOf: places(text) } : {}) };
+  return { value, duplicates: duplicateKeys(text), placesOf: places(text) };
+}
+
+async function decodeLargeJson(text: string, scope: RequestScope | undefined): Promise<Decoded> {
+  const read = await jsonValue(text, scope);
+  if (!read) throw notJson(await offloadNow('jsonProblem', [NO_SUBJECT, text], scope));
+  return text.length <= PLACES_LIMIT ? { ...read, placesOf: places(text) } : read;
+}
+
+/** In turns of the event loop. Undefined where the text is no JSON. */
+async function jsonValue(text: string, scope: RequestScope | undefined): Promise<JsonRead | undefined> {
+  try {
+    return await inTurns(jsonInPieces(text, DEPTH_LIMIT), scope);
+  } catch (error) {
+    if (error instanceof NotJson) return undefined;
+    if (error instanceof TooDeep) throw badRequest('exceeded max depth');
+    throw error;
+  }
+}
+
+async function decodeProtobufBody(body: Buffer, scope: RequestScope | undefined): Promise<Decoded> {
+  if (isLarge(body.length)) {
+    const json = await offloadNow('protobuf', [NO_SUBJECT, body], scope);
+    return { value: (await jsonValue(json, scope))?.value, duplicates: [] };
+  }
+  const { decodeProtobuf } = await import('./protobuf.ts');
+  return { value: decodeProtobuf(body) satisfies KubeObject, duplicates: [] };
 }
 
 /** Of a larger text nobody is told the order of what is wrong with it: finding that out takes too long. */
@@ -78,76 +111,41 @@ function places(text: string): (path: string) => number[] {
   };
 }
 
-/** YAML 1.1 as Kubernetes reads it (`yes` is a boolean), one document, no alias bombs. Loaded when first needed. */
-export async function decodeYaml(body: Buffer): Promise<Decoded> {
+/** As much YAML is read on the main thread, which is metered. */
+const SHORT_YAML = 16 * 1024;
+
+export async function decodeYaml(body: Buffer, scope?: RequestScope): Promise<Decoded> {
   const text = utf8(body);
-  const json = quickJson(text);
-  if (json !== undefined) {
-    const decoded = await checked(json, text);
-    if (decoded.duplicates.length === 0) return decoded;
+  const decoded = await yamlThatIsJson(text, scope);
+  if (decoded) return decoded;
+  const yaml = await import('yaml');
+  // biome-ignore lint/correctness/useYield: a text that takes long is offloaded
+  function* read(): Generator<void, YamlRead> {
+    return readYaml(yaml, text, DEPTH_LIMIT);
   }
-  const { Composer } = await import('yaml');
-  const tokens = await yamlTokens(text, DEPTH_LIMIT);
-  await yieldTurn(text.length);
-  const options = { version: '1.1', uniqueKeys: false, strict: true, merge: true } as const;
-  const [document, another] = [...new Composer(options).compose(tokens, true, text.length)];
-  const problem = document?.errors[0]?.message ?? (another ? 'more than one document' : undefined);
-  if (!document || problem) throw badRequest(`error converting YAML to JSON: yaml: ${problem ?? 'no document'}`);
-  await yieldTurn(text.length);
-  let value: unknown;
-  try {
-    value = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 })) ?? 'null');
-  } catch (cause) {
-    throw badRequest(`error converting YAML to JSON: yaml: ${(cause as Error).message}`);
-  }
+  const args: [object, string, number] = [NO_SUBJECT, text, DEPTH_LIMIT];
+  const { json, ...repeated } =
+    text.length > SHORT_YAML ? await offloadNow('yaml', args, scope) : await offload(read(), 'yaml', args, { scope });
+  if (isLarge(json.length)) return { value: (await jsonValue(json, scope))?.value, ...repeated };
+  const value: unknown = JSON.parse(json);
   checkDepth(value, 0);
-  await yieldTurn(text.length);
-  return { value, ...(await yamlDuplicates(document.contents, text)) };
+  return { value, ...repeated };
 }
 
 /** Most clients send JSON and call it YAML, which it is; reading it as what it is is faster by far. */
-function quickJson(text: string): unknown {
+async function yamlThatIsJson(text: string, scope: RequestScope | undefined): Promise<Decoded | undefined> {
   if (!text.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+  let decoded: Decoded | undefined;
+  if (isLarge(text.length)) decoded = await jsonValue(text, scope);
+  else {
+    try {
+      decoded = checked(JSON.parse(text), text);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
   }
-}
-
-async function yamlDuplicates(root: unknown, text: string): Promise<Omit<Decoded, 'value'>> {
-  const { isMap, isScalar, isSeq } = await import('yaml');
-  const found = new Set<string>();
-  const repetitions: string[] = [];
-  const lineAt = lineCounter(text);
-  const visit = (node: unknown, path: string): void => {
-    if (isMap(node)) {
-      const seen = new Set<string>();
-      for (const pair of node.items) {
-        const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
-        const at = path ? `${path}.${key}` : key;
-        if (seen.has(key)) {
-          found.add(at);
-          const line = lineAt(isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0);
-          repetitions.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
-        }
-        seen.add(key);
-        visit(pair.value, at);
-      }
-    } else if (isSeq(node)) node.items.forEach((item, index) => void visit(item, `${path}[${index}]`));
-  };
-  visit(root, '');
-  return { duplicates: [...found], repetitions };
-}
-
-/** Asked in the order of the text, it reads the text once. */
-function lineCounter(text: string): (offset: number) => number {
-  let line = 1;
-  let at = 0;
-  return (offset) => {
-    for (; at < offset; at++) if (text.charCodeAt(at) === 0x0a) line++;
-    return line;
-  };
+  // Of keys that stand twice, the reader of YAML says the lines.
+  return decoded && decoded.duplicates.length === 0 ? decoded : undefined;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -63,14 +63,16 @@ function walkKeys(text: string, visit: (frames: Frame[], isRepeated: boolean, at
   }
 }
 
-interface Frame {
+/** An open container, while a text is scanned. */
+export interface Frame {
   /** Keys seen, for an object; undefined for an array. */
   keys: Set<string> | undefined;
   key: string;
   index: number;
 }
 
-function closingQuote(text: string, open: number): number {
+/** Negative where there is none. */
+export function closingQuote(text: string, open: number): number {
   let at = open + 1;
   for (;;) {
     const end = text.indexOf('"', at);
@@ -81,12 +83,13 @@ function closingQuote(text: string, open: number): number {
   }
 }
 
-function isKey(text: string, at: number): boolean {
+/** Whether the text goes on with a colon: what stands before is a key. */
+export function isKey(text: string, at: number): boolean {
   while (text.charCodeAt(at) <= 0x20) at++;
   return text.charCodeAt(at) === 0x3a;
 }
 
-function pathOf(frames: Frame[]): string {
+export function pathOf(frames: Frame[]): string {
   let path = '';
   for (const frame of frames) {
     if (frame.keys) path += path ? `.${frame.key}` : frame.key;

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import { hasRules, ruleSteps } from '../cel/rules.ts';
 import { offload } from '../offload/offload.ts';
+import type { RequestScope } from '../request-scope.ts';
 import { validateEmbedded } from '../schema/embedded.ts';
 import { validateListTypes } from '../schema/list-type.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -36,8 +37,10 @@ export async function validateCustom(
   schema: Schema,
   scale: CrdSubresources['scale'],
   warnings: string[] = [],
+  scope?: RequestScope,
 ): Promise<FieldError[]> {
-  const found = await offload(customErrors(object, old, schema, scale), 'custom', [schema, object, old, scale]);
+  const steps = customErrors(object, old, schema, scale);
+  const found = await offload(steps, 'custom', [schema, object, old, scale], { scope });
   warnings.push(...found.warnings.map(({ field, message }) => `${field}: ${message}`));
   return found.errors;
 }

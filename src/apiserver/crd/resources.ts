@@ -103,7 +103,7 @@ export function customResource(
         checkMetadata(object);
         return pruneResource(object, schema());
       },
-      validate: (object, old, warnings) => validateCustom(object, old, schema(), scale, warnings),
+      validate: (object, old, warnings, scope) => validateCustom(object, old, schema(), scale, warnings, scope),
       ...family,
     },
   };

@@ -37,7 +37,7 @@ export async function change(
     const live = served(resource, stored);
     await yieldTurn(stored.json.length);
     const { object, options } = sized(await revise(live), stored.json.length);
-    await yieldTurn(options.size);
+    await yieldTurn(options.size, options.scope);
     checkUpdatePreconditions(resource, object, live);
     beforeUpdate(object, live);
     const draft: Draft = { resource, namespace, object, live, options };
@@ -53,7 +53,7 @@ export async function change(
     }
     // A pod that is placed is what it was asked to be.
     if (options.subresource !== 'binding') bumpGeneration(resource, draft.object, live);
-    await yieldTurn(options.size);
+    await yieldTurn(options.size, options.scope);
     await settle(context, draft, attributes);
     const toStore = await storable(resource, draft.object);
     // The store would find out by itself, but only inside of its transaction, where all writers wait.
@@ -68,10 +68,10 @@ export async function change(
       return undefined;
     });
     if (result === RACE) continue;
-    await yieldTurn(options.size);
+    await yieldTurn(options.size, options.scope);
     if (result) await prepare(resource, [result]);
     const written = result ? served(resource, result) : draft.object;
-    await yieldTurn(options.size);
+    await yieldTurn(options.size, options.scope);
     return options.dryRun ? unwritten(written, stored.rv) : written;
   }
 }

@@ -27,7 +27,7 @@ export async function create(
 ): Promise<KubeObject> {
   checkKind(resource, object);
   conform(resource, object, options, options.duplicates);
-  await yieldTurn(options.size);
+  await yieldTurn(options.size, options.scope);
   return createConformed(context, resource, namespace, object, options);
 }
 
@@ -64,7 +64,7 @@ async function createConformed(
   wipeSystemFields(object);
   const sent: Draft = { resource, namespace, object, options };
   await mutate(context, sent, attributesOf(context, sent, 'CREATE'));
-  await yieldTurn(options.size);
+  await yieldTurn(options.size, options.scope);
   settleNamespace(resource, sent.object, namespace);
   const base = sent.object.metadata.name ? undefined : sent.object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
@@ -84,10 +84,10 @@ async function createConformed(
         commit(tx, attributes, context.admission);
         return tx.put(key, toStore());
       });
-      await yieldTurn(options.size);
+      await yieldTurn(options.size, options.scope);
       await prepare(resource, [stored]);
       const created = served(resource, stored);
-      await yieldTurn(options.size);
+      await yieldTurn(options.size, options.scope);
       return options.dryRun ? unwritten(created) : created;
     } catch (error) {
       const taken = error instanceof ApiError && error.reason === 'AlreadyExists';

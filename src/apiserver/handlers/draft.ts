@@ -59,6 +59,7 @@ export function attributesOf(
     wait: (ms) => sleep(context.clock, ms),
     options: () => optionsObject(operation, draft.options),
     deadline: context.clock.now() + REQUEST_MS,
+    scope: draft.options.scope,
     isInner: draft.options.isInner,
   };
 }
@@ -103,7 +104,7 @@ function hasExternalMutation(context: ClusterContext, attributes: AdmissionAttri
 export async function settle(context: ClusterContext, draft: Draft, attributes: AdmissionAttributes): Promise<void> {
   const { resource, live, options } = draft;
   if (live) await own(context, draft);
-  await yieldTurn(options.size);
+  await yieldTurn(options.size, options.scope);
   const errors = await validate(draft);
   if (errors.length > 0) {
     throw invalid(resource.group, resource.kind, draft.object.metadata.name ?? '', errors);
@@ -156,9 +157,11 @@ async function validate({ resource, object, live, options }: Draft): Promise<Fie
       });
   const { group, kind, strategy } = resource;
   errors.push(
-    ...(await offload(kindErrors(strategy, object, live), 'strategy', [NO_SUBJECT, group, kind, object, live])),
+    ...(await offload(kindErrors(strategy, object, live), 'strategy', [NO_SUBJECT, group, kind, object, live], {
+      scope: options.scope,
+    })),
   );
-  if (resource.custom) errors.push(...(await resource.custom.validate(object, live, options.warnings)));
+  if (resource.custom) errors.push(...(await resource.custom.validate(object, live, options.warnings, options.scope)));
   return errors;
 }
 

@@ -21,7 +21,7 @@ export async function update(
 ): Promise<{ object: KubeObject; created: boolean }> {
   checkKind(resource, object);
   conform(resource, object, options, options.duplicates);
-  await yieldTurn(options.size);
+  await yieldTurn(options.size, options.scope);
   settleNamespace(resource, object, namespace);
   settleName(object, name);
   const changed = await change(context, resource, namespace, name, () => ({ object: clone(object), options }));

@@ -76,7 +76,7 @@ describe('work that takes long', () => {
     };
     const admission = { object: { spec: text }, identity: { user: 'u', groups: [] } };
     const steps = new Evaluator(spec).evaluate({ ...admission, authorizer });
-    const { decisions } = await offload(steps, 'policy', [spec, admission], authorizer);
+    const { decisions } = await offload(steps, 'policy', [spec, admission], { authorizer });
     expect(decisions).toEqual([{}, { denied: { message: 'no list', reason: 'Invalid' } }]);
     expect(asked.map(({ verb }) => verb)).toEqual(['get', 'list']);
   });

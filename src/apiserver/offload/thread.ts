@@ -1,25 +1,26 @@
-/** One thread beside the event loop, there while someone needs it: tasks one after the other, each of a bounded time. */
+/** One worker thread beside the event loop, there while it is needed: one task at a time. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Authorizer } from '../auth/identity.ts';
-import { timeout } from '../status.ts';
-import type { Message, Packed, Task, ThreadData, Work } from './work.ts';
+import { ApiError, tooLarge } from '../status.ts';
+import type { Message, Packed, Problem, Task, ThreadData, Work } from './work.ts';
 
-/** Milliseconds one task may take. The dearest that upstream's prices allow takes about two seconds. */
-const TASK_MS = 30_000;
-/** The thread ends when nobody needed it for so long. */
+/** Milliseconds after which a thread that has nothing to do ends. */
 const IDLE_MS = 60_000;
 /** Subjects the thread keeps, with what it made of them. */
 const SUBJECTS = 16;
-const MEMORY_MB = 512;
+/** Megabytes of the thread's heap. What a request needs beyond that is refused. */
+const MEMORY_MB = 384;
 
-interface Waiting {
+export interface Job {
   name: keyof Work;
   subject: object;
   args: unknown[];
   authorizer?: Authorizer;
+  /** Called when the thread begins. */
+  started?(): void;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -34,7 +35,11 @@ function fromSource({ href }: URL): string {
   return `import('${loader}').then(({ register }) => { register(); return import('${href}'); });`;
 }
 
+/** JSON is made and sent faster than copies of objects are; bytes and text need neither. */
 function packed(value: unknown): Packed {
+  if (Array.isArray(value) && value.every((part) => typeof part === 'string' || part instanceof Uint8Array)) {
+    return { value };
+  }
   try {
     return { json: JSON.stringify(value) };
   } catch {
@@ -43,44 +48,41 @@ function packed(value: unknown): Packed {
 }
 
 export class Thread {
-  readonly #waiting: Waiting[] = [];
-  #current: Waiting | undefined;
+  #job: Job | undefined;
+  #done: (() => void) | undefined;
   #worker: Worker | undefined;
   #bell = new Int32Array(new SharedArrayBuffer(4));
   #answers: MessagePort | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
   /** Oldest first. */
   #subjects = new Map<object, number>();
   #lastId = 0;
 
-  do<N extends keyof Work>(
-    name: N,
-    subject: Parameters<Work[N]>[0],
-    args: unknown[],
-    authorizer?: Authorizer,
-  ): Promise<ReturnType<Work[N]>> {
-    return new Promise<unknown>((resolve, reject) => {
-      this.#waiting.push({ name, subject, args, authorizer, resolve, reject });
-      if (!this.#current) this.#next();
-    }) as Promise<ReturnType<Work[N]>>;
+  get isBusy(): boolean {
+    return this.#job !== undefined;
   }
 
-  #next(): void {
-    clearTimeout(this.#timer);
-    this.#current = this.#waiting.shift();
-    if (!this.#current) {
-      this.#timer = setTimeout(() => this.#end(), IDLE_MS).unref();
-      return;
-    }
-    this.#timer = setTimeout(() => this.#giveUp(), TASK_MS);
+  /** Settles the job, then calls `done`. */
+  run(job: Job, done: () => void): void {
+    clearTimeout(this.#idle);
+    this.#job = job;
+    this.#done = done;
+    job.started?.();
     try {
-      this.#hand(this.#current);
+      this.#hand(job);
     } catch (error) {
-      this.#settle((task) => task.reject(error));
+      this.#settle(() => job.reject(error));
     }
   }
 
-  #hand({ name, subject, args }: Waiting): void {
+  /** Ends the work at once, and the thread with it: nothing else stops synchronous work. The next job starts another one. */
+  cancel(job: Job): void {
+    if (this.#job !== job) return;
+    this.#end();
+    this.#settle(() => {});
+  }
+
+  #hand({ name, subject, args }: Job): void {
     const worker = this.#worker ?? this.#start();
     const known = this.#subjects.get(subject);
     const id = known ?? ++this.#lastId;
@@ -102,11 +104,13 @@ export class Thread {
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });
-    worker.on('message', (message: Message) => this.#heard(message));
-    worker.on('error', (error) => {
+    worker.on('message', (message: Message) => {
+      if (this.#worker === worker) this.#heard(message);
+    });
+    worker.on('error', (error: NodeJS.ErrnoException) => {
       if (this.#worker !== worker) return;
       this.#end();
-      this.#settle((task) => task.reject(error));
+      this.#settle((job) => job.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? needsTooMuch() : error));
     });
     // Listeners come before: who listens for messages keeps the process.
     worker.unref();
@@ -119,26 +123,24 @@ export class Thread {
   #heard(message: Message): void {
     switch (message.about) {
       case 'result':
-        return this.#settle((task) => task.resolve(message.result));
+        return this.#settle((job) => job.resolve(message.result));
       case 'problem':
-        return this.#settle((task) => task.reject(new Error(message.message)));
+        return this.#settle((job) => job.reject(errorOf(message.problem)));
       case 'question':
-        this.#answers?.postMessage(this.#current?.authorizer?.authorize(...message.question));
+        this.#answers?.postMessage(this.#job?.authorizer?.authorize(...message.question));
         Atomics.store(this.#bell, 0, 1);
         Atomics.notify(this.#bell, 0);
     }
   }
 
-  #settle(how: (task: Waiting) => void): void {
-    const task = this.#current;
-    this.#current = undefined;
-    if (task) how(task);
-    this.#next();
-  }
-
-  #giveUp(): void {
-    this.#end();
-    this.#settle((task) => task.reject(timeout('Timeout: request did not complete within the allotted timeout')));
+  #settle(how: (job: Job) => void): void {
+    const job = this.#job;
+    const done = this.#done;
+    this.#job = undefined;
+    this.#done = undefined;
+    this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
+    if (job) how(job);
+    done?.();
   }
 
   #end(): void {
@@ -150,4 +152,13 @@ export class Thread {
     this.#answers = undefined;
     worker?.terminate().catch(() => undefined);
   }
+}
+
+function errorOf({ message, status, isType }: Problem): Error {
+  if (status) return new ApiError(status.code, status.reason, message, status.details);
+  return isType ? new TypeError(message) : new Error(message);
+}
+
+function needsTooMuch(): ApiError {
+  return tooLarge('the server would need more memory for this request than it gives to one');
 }

@@ -8,13 +8,15 @@ import { type ConditionSources, MatchConditions } from '../admission/webhook/mat
 import type { Authorizer, Decision } from '../auth/identity.ts';
 import { strategyOf } from '../builtins/index.ts';
 import type { Admission } from '../cel/admission-environment.ts';
+import { jsonProblem } from '../codec/json-problem.ts';
+import { readYaml, type YamlRead } from '../codec/yaml.ts';
 import type { CrdSubresources } from '../crd/crd.ts';
 import { type CustomErrors, customErrors } from '../crd/custom-validation.ts';
 import type { Schema } from '../schema/schema.ts';
-import type { FieldError } from '../status.ts';
+import { ApiError, type FieldError, type StatusDetails } from '../status.ts';
 import { toTheEnd } from '../turns.ts';
 
-/** Whoever works has what it works with from the message, and may ask the main thread who is allowed what. */
+/** Each has what it works with from the message, and may ask the main thread who is allowed what. */
 const WORK = {
   custom(schema: Schema, object: KubeObject, old: KubeObject | undefined, scale: CrdSubresources['scale']) {
     return toTheEnd(customErrors(object, old, schema, scale)) satisfies CustomErrors;
@@ -28,6 +30,22 @@ const WORK = {
   },
   conditions(sources: ConditionSources, variables: Admission): boolean {
     return compiled(sources, () => new MatchConditions(sources)).hold({ ...variables, authorizer });
+  },
+  async yaml(_: object, text: string, depth: number): Promise<YamlRead> {
+    return readYaml(await import('yaml'), text, depth);
+  },
+  async protobuf(_: object, body: Uint8Array): Promise<string> {
+    const { decodeProtobuf } = await import('../codec/protobuf.ts');
+    return JSON.stringify(decodeProtobuf(Buffer.from(body.buffer, body.byteOffset, body.byteLength)));
+  },
+  /** What is wrong with a text that is no JSON. */
+  jsonProblem(_: object, text: string): string {
+    try {
+      JSON.parse(text);
+      return '';
+    } catch (error) {
+      return jsonProblem(text, error as Error);
+    }
   },
   types(_: object, spec: PolicySpec, kinds: TypedKinds): ExpressionWarning[] {
     return toTheEnd(typeWarnings(spec, kinds));
@@ -62,8 +80,27 @@ function unpacked(packed: Packed): unknown {
 /** From the thread to whoever gave it the task. */
 export type Message =
   | { about: 'result'; result: unknown }
-  | { about: 'problem'; message: string }
+  | { about: 'problem'; problem: Problem }
   | { about: 'question'; question: Parameters<Authorizer['authorize']> };
+
+/** An error, to be thrown again by the main thread. */
+export interface Problem {
+  message: string;
+  /** Of an ApiError. */
+  status?: { code: number; reason: string; details?: StatusDetails };
+  isType?: boolean;
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof ApiError) {
+    const { message, code, reason, details } = error;
+    return { message, status: { code, reason, details } };
+  }
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    isType: error instanceof TypeError,
+  };
+}
 
 export interface ThreadData {
   isOffload: true;
@@ -89,14 +126,14 @@ function say(message: Message): void {
 
 function serve(): void {
   const subjects = new Map<number, object>();
-  parentPort?.on('message', ({ name, subject, dropped, args }: Task) => {
+  parentPort?.on('message', async ({ name, subject, dropped, args }: Task) => {
     if (dropped !== undefined) subjects.delete(dropped);
     try {
       if (subject.value) subjects.set(subject.id, unpacked(subject.value) as object);
       const work = WORK[name] as (subject: object | undefined, ...args: unknown[]) => unknown;
-      say({ about: 'result', result: work(subjects.get(subject.id), ...(unpacked(args) as unknown[])) });
+      say({ about: 'result', result: await work(subjects.get(subject.id), ...(unpacked(args) as unknown[])) });
     } catch (error) {
-      say({ about: 'problem', message: error instanceof Error ? error.message : String(error) });
+      say({ about: 'problem', problem: problemOf(error) });
     }
   });
 }

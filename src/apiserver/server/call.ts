@@ -7,6 +7,7 @@ import { notRegistered } from '../handlers/conform.ts';
 import { definitionOfKind } from '../kinds/component-name.ts';
 import { definition } from '../kinds/definition.ts';
 import type { DeleteOptions, Patch, WriteOptions } from '../operations.ts';
+import type { RequestScope } from '../request-scope.ts';
 import type { Resource } from '../resource.ts';
 import { checkTypes } from '../schema/check-types.ts';
 import { ApiError, badRequest, type FieldError, field, unsupportedMediaType } from '../status.ts';
@@ -29,6 +30,7 @@ export interface Call {
   route: ResourceRoute;
   resource: Resource;
   identity: Identity;
+  scope: RequestScope;
   signal: AbortSignal;
 }
 
@@ -37,7 +39,7 @@ export async function readWrite(call: Call): Promise<{ object: KubeObject; optio
   const options = writeOptions(call);
   const body = await exchange.body();
   try {
-    const decoded = await decodeObject(body, exchange.header('content-type'));
+    const decoded = await decodeObject(body, exchange.header('content-type'), call.scope);
     const { value, duplicates, repetitions, placesOf } = decoded;
     return { object: asObject(value), options: { ...options, duplicates, repetitions, placesOf, size: body.length } };
   } catch (error) {
@@ -96,7 +98,8 @@ export async function readPatch(call: Call): Promise<{ patch: Patch; options: Wr
   }
   const options = writeOptions(call, errors);
   const body = await exchange.body();
-  const { value, duplicates, repetitions } = type === 'apply' ? await decodeYaml(body) : await decodeJson(body);
+  const { value, duplicates, repetitions } =
+    type === 'apply' ? await decodeYaml(body, call.scope) : await decodeJson(body, call.scope);
   if (type === 'apply') asObject(value);
   else if (type !== 'json' && (typeof value !== 'object' || value === null || Array.isArray(value))) {
     throw badRequest(
@@ -118,15 +121,15 @@ function unroutableMediaType(): ApiError {
 export async function readDelete(call: Call): Promise<{ deletion: DeleteOptions; options: WriteOptions }> {
   const { exchange } = call;
   const body = await exchange.body();
-  const deletion = body.length > 0 ? await deletionInBody(exchange, body) : deletionInQuery(exchange.query);
+  const deletion = body.length > 0 ? await deletionInBody(call, body) : deletionInQuery(exchange.query);
   checkDeletion(call, deletion);
   return { deletion, options: { ...writeOptions(call), dryRun: (deletion.dryRun?.length ?? 0) > 0 } };
 }
 
 type Deletion = DeleteOptions & { dryRun?: string[] };
 
-async function deletionInBody(exchange: Exchange, body: Buffer): Promise<Deletion> {
-  const decoded = await decodeObject(body, exchange.header('content-type'));
+async function deletionInBody({ exchange, scope }: Call, body: Buffer): Promise<Deletion> {
+  const decoded = await decodeObject(body, exchange.header('content-type'), scope);
   const { kind, apiVersion, ...deletion } = asObject(decoded.value) as KubeObject & Deletion;
   if (kind && kind !== 'DeleteOptions') throw badRequest(notRegistered(apiVersion, kind));
   try {

@@ -21,7 +21,7 @@ export function deadlineOf(exchange: Exchange, route: Route): number | undefined
   return asked > 0 && asked < LONGEST_MS ? asked : LONGEST_MS;
 }
 
-/** The answer to one that took too long; whatever it does goes on. */
+/** The answer to one that took too long; work for it stops. */
 export function tookTooLong(): ApiError {
   return timeout('Timeout: request did not complete within the allotted timeout');
 }

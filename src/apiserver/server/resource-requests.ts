@@ -7,6 +7,7 @@ import type { Cluster } from '../cluster.ts';
 import { selectedName } from '../field-selector.ts';
 import { bind } from '../handlers/binding.ts';
 import type { WriteOptions } from '../operations.ts';
+import type { RequestScope } from '../request-scope.ts';
 import { badRequest, methodNotAllowed } from '../status.ts';
 import { acceptedBy, includeOf, sendObject, sendStatusOr, sendValue, statusForm } from './answer.ts';
 import { type Call, readDelete, readOperand, readPatch, readWrite } from './call.ts';
@@ -25,6 +26,7 @@ export async function serveResource(
   route: ResourceRoute,
   identity: Identity,
   signal: AbortSignal,
+  scope: RequestScope,
 ): Promise<void> {
   requireAllowed(cluster.authorizer, identity, {
     verb: route.verb,
@@ -39,7 +41,7 @@ export async function serveResource(
   if (!resource || (route.namespace && !resource.namespaced)) throw nothingAt(exchange.path);
   if (exchange.method === 'HEAD') throw methodNotAllowed();
   if (resource.deprecationWarning) exchange.warnings.push(resource.deprecationWarning);
-  const call: Call = { cluster, exchange, route, resource, identity, signal };
+  const call: Call = { cluster, exchange, route, resource, identity, signal, scope };
   if (route.subresource) return serveSubresource(call);
   if (!resource.verbs.includes(route.verb) || !fits(route)) throw methodNotAllowed();
   // That the answer will be wanted must be known before anything is read or written for it.

@@ -21,6 +21,7 @@ import type { Cluster } from '../cluster.ts';
 import { type Clusters, ROOT } from '../clusters.ts';
 import { noRoom } from '../disk/disk.ts';
 import { Fairness } from '../fairness/fairness.ts';
+import { CLIENT_GONE, RequestScope } from '../request-scope.ts';
 import { ApiError, internalError, unknownPath } from '../status.ts';
 import { sendValue, statusForm } from './answer.ts';
 import { Connections, type Peer } from './connections.ts';
@@ -115,6 +116,7 @@ export class ApiServer {
     let exchange: Exchange | undefined;
     let cluster: Cluster | undefined;
     let inTime = () => {};
+    let scope: RequestScope | undefined;
     try {
       exchange = new Exchange(request, response, this.#random);
       exchange.response.on('error', () => {});
@@ -127,13 +129,17 @@ export class ApiServer {
       if (!cluster) throw split.cluster === ROOT && isServed ? starting() : unknownPath();
       cluster.active++;
       const route = parseRoute(exchange.method, exchange.path, exchange.query);
-      inTime = this.#limit(cluster, exchange, route);
+      const current = new RequestScope(cluster.name);
+      scope = current;
+      exchange.response.once('close', () => current.end(CLIENT_GONE));
+      inTime = this.#limit(cluster, exchange, route, scope);
       const impersonation = impersonationOf(request);
       const identity = cluster.authenticator.authenticate({
         authorization: exchange.header('authorization'),
         peerCertificate: () => this.#peerCertificate(request),
         impersonation,
       });
+      scope.user = identity.user;
       this.#noteCall(cluster, exchange, identity.user);
       const entered = this.#fairness.enter(cluster, exchange, identity, route);
       exchange.seat = entered instanceof Promise ? await entered : entered;
@@ -141,10 +147,12 @@ export class ApiServer {
         await servePath(cluster, exchange, identity, () => this.#metrics(split.cluster));
       } else if (route.verb === 'watch') {
         await this.#stream(cluster.name, (signal) =>
-          serveResource(cluster as Cluster, exchange as Exchange, route, identity, signal),
+          serveResource(cluster as Cluster, exchange as Exchange, route, identity, signal, current),
         );
-      } else await serveResource(cluster, exchange, route, identity, NEVER);
+      } else await serveResource(cluster, exchange, route, identity, NEVER, current);
     } catch (error) {
+      // Of a request that has ended, the work was stopped: its client has an answer, or is gone.
+      if (scope?.hasEnded && error instanceof ApiError) return;
       await this.#fail(exchange, response, exchange?.seat ? error : await this.#inTurn(exchange, error));
     } finally {
       inTime();
@@ -168,10 +176,13 @@ export class ApiServer {
   }
 
   /** Answers for a request that takes too long; the function returned says that it did not. */
-  #limit(cluster: Cluster, exchange: Exchange, route: Route): () => void {
+  #limit(cluster: Cluster, exchange: Exchange, route: Route, scope: RequestScope): () => void {
     const deadline = deadlineOf(exchange, route);
     if (deadline === undefined) return () => {};
-    return cluster.clock.after(deadline, () => void this.#fail(exchange, exchange.response, tookTooLong()));
+    return cluster.clock.after(deadline, () => {
+      scope.end(tookTooLong());
+      void this.#fail(exchange, exchange.response, tookTooLong());
+    });
   }
 
   /** Neither Rookery's own programs and strangers that probe it, nor watches, which come back by themselves when nobody is there. */

@@ -14,7 +14,7 @@ const VALIDATIONS = ['', 'Ignore', 'Strict', 'Warn'];
 const LONGEST_MANAGER = 128;
 
 /** `earlier`: what is wrong besides, and comes first. */
-export function writeOptions({ exchange, identity, route }: Call, earlier: FieldError[] = []): WriteOptions {
+export function writeOptions({ exchange, identity, route, scope }: Call, earlier: FieldError[] = []): WriteOptions {
   const { query } = exchange;
   const manager = query.get('fieldManager') ?? '';
   const validation = query.get('fieldValidation') ?? '';
@@ -32,6 +32,7 @@ export function writeOptions({ exchange, identity, route }: Call, earlier: Field
     fieldManager: manager || (exchange.header('user-agent') ?? '').split('/', 1)[0]?.slice(0, 128) || 'unknown',
     fieldValidation: (validation || undefined) as WriteOptions['fieldValidation'],
     warnings: exchange.warnings,
+    scope,
   };
 }
 

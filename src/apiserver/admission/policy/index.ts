@@ -111,7 +111,7 @@ async function evaluate(
     identity,
   };
   const steps = policy.evaluate({ ...admission, authorizer });
-  return offload(steps, 'policy', [policy.spec, admission], authorizer);
+  return offload(steps, 'policy', [policy.spec, admission], { scope: attributes.scope, authorizer });
 }
 
 /** What policies may know of the namespace: not who owns which of its fields. */

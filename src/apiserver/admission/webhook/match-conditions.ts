@@ -2,6 +2,7 @@
 import { TakesLong } from '../../allowance.ts';
 import { type Condition, type ConditionVariables, compileCondition } from '../../cel/condition.ts';
 import { offload } from '../../offload/offload.ts';
+import type { RequestScope } from '../../request-scope.ts';
 
 interface Source {
   name: string;
@@ -32,10 +33,10 @@ export class MatchConditions {
   }
 
   /** As `hold`, without holding the event loop for long. */
-  holdInTurns(variables: ConditionVariables): Promise<boolean> {
+  holdInTurns(variables: ConditionVariables, scope?: RequestScope): Promise<boolean> {
     const { authorizer, identity, ...values } = variables;
     const plain = authorizer ? { ...values, identity } : values;
-    return offload(this.#steps(variables), 'conditions', [this.#of, plain], authorizer);
+    return offload(this.#steps(variables), 'conditions', [this.#of, plain], { scope, authorizer });
   }
 
   // biome-ignore lint/correctness/useYield: conditions are few and short; what takes long is offloaded

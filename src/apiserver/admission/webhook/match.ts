@@ -57,7 +57,7 @@ export async function invocationOf(
     identity: attributes.identity,
   };
   try {
-    return (await hook.conditions.holdInTurns(variables)) ? invocation : undefined;
+    return (await hook.conditions.holdInTurns(variables, attributes.scope)) ? invocation : undefined;
   } catch (error) {
     const { group, plural } = attributes.resource;
     throw forbidden({ group, resource: plural, name: attributes.name }, (error as Error).message);
