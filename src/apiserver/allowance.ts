@@ -3,6 +3,9 @@
  * by plain synchronous functions. They say how much they do as they go, and work that turns out to take long is given up,
  * to be done from the start by a thread of its own (see offload/).
  */
+import { getHeapStatistics } from 'node:v8';
+import { tooLarge } from './status.ts';
+
 export class TakesLong extends Error {
   override readonly name = 'TakesLong';
 }
@@ -32,11 +35,30 @@ export function chargeWork(units: number): void {
 }
 
 function look(units: number): void {
+  if (heapLimit !== undefined) {
+    mark = done + HEAP_PIECE;
+    return checkHeap(heapLimit);
+  }
   if (units > MUCH || isOver()) {
     isGivenUp = true;
     throw TAKES_LONG;
   }
   mark = done + PIECE;
+}
+
+/** Units between two looks at the heap. */
+const HEAP_PIECE = 50_000;
+let heapLimit: number | undefined;
+
+/** For a worker thread: its work has no allowance of time, but one of memory. Beyond it, chargeWork throws an ApiError. */
+export function limitHeap(bytes: number): void {
+  heapLimit = bytes;
+  mark = done;
+}
+
+function checkHeap(limit: number): void {
+  const { used_heap_size: used, external_memory: outside } = getHeapStatistics();
+  if (used + outside > limit) throw tooLarge('the server would need more memory for this request than it gives to one');
 }
 
 function isOver(): boolean {

@@ -36,7 +36,8 @@ export interface PrinterColumn {
 /** Makes `kubectl get` output of one kind. */
 export interface Printer {
   columns: PrinterColumn[];
-  cells(object: KubeObject, now: number): unknown[];
+  /** A promise where a worker thread makes them, for the request given. */
+  cells(object: KubeObject, now: number, scope?: RequestScope): unknown[] | Promise<unknown[]>;
 }
 
 export interface WriteContext {

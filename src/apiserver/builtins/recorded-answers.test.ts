@@ -131,11 +131,12 @@ function expectSame(ours: { code: number; body: Any }, real: { code: number; bod
 /** Ages depend on the second of the recording. */
 const ageless = (cell: unknown) => (typeof cell === 'string' ? cell.replace(/\b(\d+[smhdy])+( ago)?/g, 'AGE') : cell);
 
-function expectPrinted(one: Case, table: Any): void {
+async function expectPrinted(one: Case, table: Any): Promise<void> {
   const printer = printerOf(one.group, one.body.kind);
   expect(printer.columns.map((c) => [c.name, c.type, c.format, c.priority])).toEqual(table.columns);
   const created = Date.parse(table.object.metadata.creationTimestamp);
-  expect(printer.cells(table.object, created).map(ageless)).toEqual(table.cells.map(ageless));
+  const cells = await printer.cells(table.object, created);
+  expect(cells.map(ageless)).toEqual(table.cells.map(ageless));
 }
 
 describe('answers of a real kube-apiserver', () => {

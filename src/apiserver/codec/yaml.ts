@@ -21,7 +21,7 @@ export interface YamlRead {
 /** Units of work for a token, see chargeWork. */
 const TOKEN_WORK = 50;
 /** Tokens of a text. That many, read, nearly fill the memory of a worker thread. */
-const TOKEN_LIMIT = 1_400_000;
+const TOKEN_LIMIT = 1_000_000;
 /** A token between brackets needs as much memory as so many others. */
 const FLOW_TOKEN = 2.5;
 

@@ -2,6 +2,8 @@
  * The JSONPath of printer columns and selectable fields, as client-go/util/jsonpath evaluates it: fields, quoted
  * fields, indexes, slices, wildcards, unions, recursive descent, filters. Parsed once into steps.
  */
+import { chargeWork } from '../allowance.ts';
+
 type Step =
   | { kind: 'field'; name: string }
   | { kind: 'slice'; from?: number; to?: number; step?: number; single: boolean }
@@ -157,11 +159,16 @@ class PathParser {
   }
 }
 
+/** More matches than any column is meant for: a few recursive steps make millions of a small object. */
+const MATCHES_LIMIT = 1_000_000;
+
 function evaluate(steps: Step[], input: unknown[]): unknown[] {
   let current = input;
   for (const step of steps) {
     if (current.length === 0) return current;
+    chargeWork(current.length);
     current = apply(step, current);
+    if (current.length > MATCHES_LIMIT) throw new Error(`more than ${MATCHES_LIMIT} matches`);
   }
   return current;
 }
@@ -173,9 +180,9 @@ function apply(step: Step, input: unknown[]): unknown[] {
     case 'value':
       return input.map(() => step.value);
     case 'wildcard':
-      return input.flatMap((v) => (typeof v === 'object' && v !== null ? Object.values(v) : []));
+      return children(input);
     case 'recursive':
-      return input.flatMap(descend);
+      return descendants(input);
     case 'union':
       return step.paths.flatMap((path) => evaluate(path, input));
     case 'slice':
@@ -189,10 +196,31 @@ function isMap(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function descend(value: unknown): unknown[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const children = Object.values(value);
-  return children.length === 0 ? [] : [value, ...children.flatMap(descend)];
+function children(input: unknown[]): unknown[] {
+  const found: unknown[] = [];
+  for (const value of input) {
+    if (typeof value !== 'object' || value === null) continue;
+    const values = Object.values(value);
+    chargeWork(values.length);
+    if (found.length + values.length > MATCHES_LIMIT) throw new Error(`more than ${MATCHES_LIMIT} matches`);
+    for (const one of values) found.push(one);
+  }
+  return found;
+}
+
+/** Every container that is not empty, each before those in it. */
+function descendants(input: unknown[]): unknown[] {
+  const found: unknown[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const values = Object.values(value);
+    if (values.length === 0) return;
+    chargeWork(values.length);
+    if (found.push(value) > MATCHES_LIMIT) throw new Error(`more than ${MATCHES_LIMIT} matches`);
+    for (const one of values) visit(one);
+  };
+  for (const value of input) visit(value);
+  return found;
 }
 
 function slice(value: unknown, step: Extract<Step, { kind: 'slice' }>): unknown[] {

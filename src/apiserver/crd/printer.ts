@@ -1,8 +1,11 @@
 /** `kubectl get` output of a custom resource: Name, then additionalPrinterColumns (Age where there are none). */
 import type { KubeObject } from '../../api/object.ts';
+import { bounded, TakesLong } from '../allowance.ts';
 import { age } from '../builtins/duration.ts';
+import { offloadNow } from '../offload/offload.ts';
 import type { Printer, PrinterColumn } from '../resource.ts';
 import { goJson } from '../schema/go-json.ts';
+import { ApiError } from '../status.ts';
 import type { CrdColumn } from './crd.ts';
 import { compileJsonPath, type JsonPath } from './json-path.ts';
 
@@ -18,18 +21,40 @@ const DEFAULT: CrdColumn[] = [
 
 export function customPrinter(columns: CrdColumn[] | undefined): Printer {
   const chosen = columns === undefined || columns.length === 0 ? DEFAULT : columns;
-  let paths: (JsonPath | undefined)[] | undefined;
+  const cells = cellsOf(chosen);
   return {
     columns: [
       { name: 'Name', type: 'string', format: 'name', description: NAME_DESCRIPTION, priority: 0 },
       ...chosen.map(header),
     ],
-    cells(object, now) {
-      paths ??= chosen.map((column) => parse(column.jsonPath));
-      return [object.metadata.name, ...chosen.map((column, i) => cell(object, column, paths?.[i], now))];
+    cells(object, now, scope) {
+      try {
+        return bounded(() => cells(object, now));
+      } catch (error) {
+        if (!(error instanceof TakesLong)) throw error;
+        return offloadNow('cells', [chosen, object, now], scope);
+      }
     },
   };
 }
+
+/** However long that takes. */
+export function cellsOf(columns: CrdColumn[]): (object: KubeObject, now: number) => unknown[] {
+  let paths: (JsonPath | undefined)[] | undefined;
+  return (object, now) => {
+    paths ??= columns.map((column) => parse(column.jsonPath));
+    let size = 0;
+    const cells = columns.map((column, i) => {
+      const value = size > ROW_LIMIT ? null : cell(object, column, paths?.[i], now);
+      if (typeof value === 'string') size += value.length;
+      return value;
+    });
+    return [object.metadata.name, ...cells];
+  };
+}
+
+/** Characters of one row: what comes after is empty. An object with many columns of all it has would be as large as many of it. */
+const ROW_LIMIT = 4 * 1024 * 1024;
 
 function header(column: CrdColumn): PrinterColumn {
   return {
@@ -44,7 +69,8 @@ function header(column: CrdColumn): PrinterColumn {
 function parse(path: string): JsonPath | undefined {
   try {
     return compileJsonPath(path);
-  } catch {
+  } catch (error) {
+    if (error instanceof TakesLong) throw error;
     // A column that cannot be parsed prints nothing, as upstream's converter does.
     return undefined;
   }
@@ -54,7 +80,8 @@ function cell(object: KubeObject, column: CrdColumn, path: JsonPath | undefined,
   let found: unknown[];
   try {
     found = path?.(object) ?? [];
-  } catch {
+  } catch (error) {
+    if (error instanceof TakesLong || error instanceof ApiError) throw error;
     return null;
   }
   if (found.length === 0) return null;

@@ -4,15 +4,15 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Authorizer } from '../auth/identity.ts';
-import { ApiError, tooLarge } from '../status.ts';
+import { ApiError } from '../status.ts';
 import type { Message, Packed, Problem, Task, ThreadData, Work } from './work.ts';
 
 /** Milliseconds after which a thread that has nothing to do ends. */
 const IDLE_MS = 60_000;
 /** Subjects the thread keeps, with what it made of them. */
 const SUBJECTS = 16;
-/** Megabytes of the thread's heap. What a request needs beyond that is refused. */
-const MEMORY_MB = 384;
+/** Megabytes of the thread's heap. Work is refused long before it is full (see work.ts): that would end the process. */
+const MEMORY_MB = 640;
 
 export interface Job {
   name: keyof Work;
@@ -107,10 +107,10 @@ export class Thread {
     worker.on('message', (message: Message) => {
       if (this.#worker === worker) this.#heard(message);
     });
-    worker.on('error', (error: NodeJS.ErrnoException) => {
+    worker.on('error', (error) => {
       if (this.#worker !== worker) return;
       this.#end();
-      this.#settle((job) => job.reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? needsTooMuch() : error));
+      this.#settle((job) => job.reject(error));
     });
     // Listeners come before: who listens for messages keeps the process.
     worker.unref();
@@ -127,10 +127,18 @@ export class Thread {
       case 'problem':
         return this.#settle((job) => job.reject(errorOf(message.problem)));
       case 'question':
-        this.#answers?.postMessage(this.#job?.authorizer?.authorize(...message.question));
-        Atomics.store(this.#bell, 0, 1);
-        Atomics.notify(this.#bell, 0);
+        return this.#answer(message.question);
     }
+  }
+
+  #answer(question: Parameters<Authorizer['authorize']>): void {
+    const worker = this.#worker;
+    const decision = this.#job?.authorizer?.authorize(...question);
+    // Meanwhile the work may have been cancelled: another thread must not get this answer.
+    if (this.#worker !== worker) return;
+    this.#answers?.postMessage(decision);
+    Atomics.store(this.#bell, 0, 1);
+    Atomics.notify(this.#bell, 0);
   }
 
   #settle(how: (job: Job) => void): void {
@@ -157,8 +165,4 @@ export class Thread {
 function errorOf({ message, status, isType }: Problem): Error {
   if (status) return new ApiError(status.code, status.reason, message, status.details);
   return isType ? new TypeError(message) : new Error(message);
-}
-
-function needsTooMuch(): ApiError {
-  return tooLarge('the server would need more memory for this request than it gives to one');
 }

@@ -5,13 +5,15 @@ import { type Evaluation, Evaluator } from '../admission/policy/evaluator.ts';
 import type { PolicySpec } from '../admission/policy/policy.ts';
 import { type ExpressionWarning, type TypedKinds, typeWarnings } from '../admission/policy/type-checking.ts';
 import { type ConditionSources, MatchConditions } from '../admission/webhook/match-conditions.ts';
+import { limitHeap } from '../allowance.ts';
 import type { Authorizer, Decision } from '../auth/identity.ts';
 import { strategyOf } from '../builtins/index.ts';
 import type { Admission } from '../cel/admission-environment.ts';
 import { jsonProblem } from '../codec/json-problem.ts';
 import { readYaml, type YamlRead } from '../codec/yaml.ts';
-import type { CrdSubresources } from '../crd/crd.ts';
+import type { CrdColumn, CrdSubresources } from '../crd/crd.ts';
 import { type CustomErrors, customErrors } from '../crd/custom-validation.ts';
+import { cellsOf } from '../crd/printer.ts';
 import type { Schema } from '../schema/schema.ts';
 import { ApiError, type FieldError, type StatusDetails } from '../status.ts';
 import { toTheEnd } from '../turns.ts';
@@ -30,6 +32,9 @@ const WORK = {
   },
   conditions(sources: ConditionSources, variables: Admission): boolean {
     return compiled(sources, () => new MatchConditions(sources)).hold({ ...variables, authorizer });
+  },
+  cells(columns: CrdColumn[], object: KubeObject, now: number): unknown[] {
+    return compiled(columns, () => cellsOf(columns))(object, now);
   },
   async yaml(_: object, text: string, depth: number): Promise<YamlRead> {
     return readYaml(await import('yaml'), text, depth);
@@ -53,6 +58,9 @@ const WORK = {
 };
 
 export type Work = typeof WORK;
+
+/** Bytes of the thread's heap that one task may fill. Well below what the thread has: where that is full, the process ends. */
+const HEAP_LIMIT = 320 * 1024 * 1024;
 
 const programs = new WeakMap<object, unknown>();
 
@@ -125,6 +133,7 @@ function say(message: Message): void {
 }
 
 function serve(): void {
+  limitHeap(HEAP_LIMIT);
   const subjects = new Map<number, object>();
   parentPort?.on('message', async ({ name, subject, dropped, args }: Task) => {
     if (dropped !== undefined) subjects.delete(dropped);

@@ -1,7 +1,7 @@
 /** How objects go to the wire: in the shape and encoding the client accepts. */
 import type { KubeObject } from '../../api/object.ts';
 import { type Accepted, negotiate, type Offer, parseAccept, type Shape } from '../codec/accept.ts';
-import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
+import { emptyTable, type IncludeObject, partialMetadata, rowOf, type Table } from '../codec/shapes.ts';
 import { ApiError, badRequest, type Status } from '../status.ts';
 import type { Call } from './call.ts';
 import type { Exchange } from './exchange.ts';
@@ -32,14 +32,13 @@ export function acceptedBy(
 export async function sendObject(call: Call, status: number, object: KubeObject): Promise<void> {
   const { cluster, exchange, resource } = call;
   const accepted = acceptedBy(call);
-  let shaped: KubeObject | ReturnType<typeof tableOf> = object;
+  let shaped: KubeObject | Table = object;
   if (accepted.shape === 'Table') {
     const meta = { resourceVersion: object.metadata.resourceVersion };
-    shaped = tableOf(resource, [object], meta, {
-      version: accepted.version,
-      include: includeOf(exchange, accepted),
-      now: cluster.clock.now(),
-    });
+    const { version } = accepted;
+    const include = includeOf(exchange, accepted);
+    const row = await rowOf(resource, object, { version, include, now: cluster.clock.now(), scope: call.scope });
+    shaped = { ...emptyTable(resource, meta, version), rows: [row] };
   } else if (accepted.shape === 'PartialObjectMetadata') shaped = partialMetadata(object, accepted.version);
   return sendValue(exchange, status, shaped, accepted);
 }

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject } from '../../api/object.ts';
 import type { Accepted } from '../codec/accept.ts';
-import { type IncludeObject, partialMetadata, tableOf } from '../codec/shapes.ts';
+import { emptyTable, partialMetadata, rowOf, type TableOptions } from '../codec/shapes.ts';
 import { sendsAsStored, servedAsStored, storedPrefix, viewed } from '../handlers/stored-form.ts';
 import { groupVersion, type Resource } from '../resource.ts';
 import type { Stored } from '../store/store.ts';
@@ -10,7 +10,8 @@ import { yamlText } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { Listed } from './list.ts';
 
-/** Rows written between two looks at the event loop. */
+/** Characters, and rows, written between two looks at the event loop. */
+const PIECE = 64 * 1024;
 const SLICE = 250;
 /** Protobuf takes longer for each. */
 const PROTOBUF_SLICE = 25;
@@ -22,19 +23,23 @@ export async function sendList(
   resource: Resource,
   listed: Listed,
   accepted: Accepted,
-  include: IncludeObject,
-  now: number,
+  table: Omit<TableOptions, 'version'>,
 ): Promise<void> {
   if (accepted.encoding === 'protobuf') return sendProtobuf(exchange, resource, listed, accepted);
-  const pieces = renderList(resource, listed, accepted, include, now);
+  const pieces =
+    accepted.shape === 'Table'
+      ? renderTable(resource, listed, accepted.pretty, { ...table, version: accepted.version })
+      : renderList(resource, listed, accepted);
   if (listed.items.length <= SHORT) {
-    const body = [...pieces].join('');
+    let body = '';
+    if (Symbol.iterator in pieces) for (const piece of pieces) body += piece;
+    else for await (const piece of pieces) body += piece;
     if (accepted.encoding === 'json') return exchange.send(200, 'application/json', body);
     return exchange.send(200, 'application/yaml', await yamlText(JSON.parse(body)));
   }
   // JSON is YAML, and many times cheaper to write than indented text.
   const stream = exchange.stream(200, `application/${accepted.encoding}`);
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     if (exchange.isGone) return;
     await stream.write(piece);
     // A client that takes everything at once makes nobody else wait.
@@ -63,36 +68,45 @@ function listType(resource: Resource, { shape, version }: Accepted): { kind: str
     : { kind: resource.listKind, apiVersion: groupVersion(resource.group, resource.version) };
 }
 
-/** The JSON of the list, in pieces. */
-function* renderList(
+/** The JSON of a list of objects, in pieces. */
+function* renderList(resource: Resource, listed: Listed, accepted: Accepted): Generator<string> {
+  const { version, shape, pretty } = accepted;
+  const partial = shape === 'PartialObjectMetadata';
+  yield listStart({ ...listType(resource, accepted), metadata: listed.meta }, 'items', pretty);
+  yield* joined(
+    listed.items,
+    pretty,
+    partial ? (stored) => JSON.stringify(partialMetadata(viewed(resource, stored), version)) : itemRenderer(resource),
+  );
+  yield listEnd(listed, pretty);
+}
+
+/** The JSON of a table, in pieces. */
+async function* renderTable(
   resource: Resource,
   listed: Listed,
-  accepted: Accepted,
-  include: IncludeObject,
-  now: number,
-): Generator<string> {
-  const { version, shape, pretty } = accepted;
-  const begin = (head: object, items: string) =>
-    pretty
-      ? `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${items}": [`
-      : `${JSON.stringify(head).slice(0, -1)},"${items}":[`;
-  if (shape === 'Table') {
-    const { rows: _, ...head } = tableOf(resource, [], listed.meta, { version, include, now });
-    yield begin(head, 'rows');
-    yield* joined(listed.items, pretty, (stored) => {
-      const one = tableOf(resource, [viewed(resource, stored)], {}, { version, include, now });
-      return JSON.stringify(one.rows[0]);
-    });
-  } else {
-    const partial = shape === 'PartialObjectMetadata';
-    yield begin({ ...listType(resource, accepted), metadata: listed.meta }, 'items');
-    yield* joined(
-      listed.items,
-      pretty,
-      partial ? (stored) => JSON.stringify(partialMetadata(viewed(resource, stored), version)) : itemRenderer(resource),
-    );
+  pretty: boolean,
+  options: TableOptions,
+): AsyncGenerator<string> {
+  const { rows: _, ...head } = emptyTable(resource, listed.meta, options.version);
+  yield listStart(head, 'rows', pretty);
+  const pieces = new Pieces(pretty);
+  for (const stored of listed.items) {
+    const row = rowOf(resource, viewed(resource, stored), options);
+    if (pieces.add(JSON.stringify(row instanceof Promise ? await row : row))) yield pieces.take();
   }
-  yield !pretty ? ']}\n' : listed.items.length > 0 ? '\n  ]\n}' : ']\n}';
+  yield pieces.take();
+  yield listEnd(listed, pretty);
+}
+
+function listStart(head: object, items: string, pretty: boolean): string {
+  return pretty
+    ? `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${items}": [`
+    : `${JSON.stringify(head).slice(0, -1)},"${items}":[`;
+}
+
+function listEnd(listed: Listed, pretty: boolean): string {
+  return !pretty ? ']}\n' : listed.items.length > 0 ? '\n  ]\n}' : ']\n}';
 }
 
 function itemRenderer(resource: Resource): (stored: Stored) => string {
@@ -114,16 +128,33 @@ function listItem(resource: Resource, object: KubeObject): object {
 }
 
 function* joined(items: Stored[], pretty: boolean, render: (stored: Stored) => string): Generator<string> {
-  const one = pretty ? (stored: Stored) => indented(render(stored)) : render;
-  let piece = '';
-  for (let i = 0; i < items.length; i++) {
-    piece += (i === 0 ? '' : ',') + one(items[i] as Stored);
-    if (piece.length > 64 * 1024 || i % SLICE === SLICE - 1) {
-      yield piece;
-      piece = '';
-    }
+  const pieces = new Pieces(pretty);
+  for (const stored of items) if (pieces.add(render(stored))) yield pieces.take();
+  yield pieces.take();
+}
+
+/** Items of a list, gathered until there are enough of them to be sent. */
+class Pieces {
+  readonly #pretty: boolean;
+  #count = 0;
+  #piece = '';
+
+  constructor(pretty: boolean) {
+    this.#pretty = pretty;
   }
-  yield piece;
+
+  /** True where it is time to take what there is. */
+  add(json: string): boolean {
+    this.#piece += (this.#count === 0 ? '' : ',') + (this.#pretty ? indented(json) : json);
+    this.#count++;
+    return this.#piece.length > PIECE || this.#count % SLICE === 0;
+  }
+
+  take(): string {
+    const piece = this.#piece;
+    this.#piece = '';
+    return piece;
+  }
 }
 
 /** As it stands in an indented list. */

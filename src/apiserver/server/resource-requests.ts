@@ -4,6 +4,7 @@ import { requireAllowed } from '../auth/denial.ts';
 import type { Identity } from '../auth/identity.ts';
 import { isReview, review } from '../auth/reviews.ts';
 import type { Cluster } from '../cluster.ts';
+import type { Accepted } from '../codec/accept.ts';
 import { selectedName } from '../field-selector.ts';
 import { bind } from '../handlers/binding.ts';
 import type { WriteOptions } from '../operations.ts';
@@ -106,14 +107,18 @@ async function serveList(call: Call): Promise<void> {
   const options = parseListOptions(exchange.query, resource, route);
   const accepted = acceptedBy(call);
   const listed = await readList(cluster, resource, route.namespace, options);
-  return sendList(exchange, resource, listed, accepted, includeOf(exchange, accepted), cluster.clock.now());
+  return sendList(exchange, resource, listed, accepted, tableOptions(call, accepted));
+}
+
+function tableOptions({ cluster, exchange, scope }: Call, accepted: Accepted) {
+  return { include: includeOf(exchange, accepted), now: cluster.clock.now(), scope };
 }
 
 function serveWatchOf(call: Call): Promise<void> {
-  const { cluster, exchange, route, resource, signal } = call;
+  const { cluster, exchange, route, resource, signal, scope } = call;
   const options = parseListOptions(exchange.query, resource, route);
   const accepted = acceptedBy(call, { stream: true });
-  const form = { accepted, include: includeOf(exchange, accepted) };
+  const form = { accepted, include: includeOf(exchange, accepted), scope };
   return serveWatch(cluster, exchange, resource, route.namespace, options, form, signal);
 }
 
@@ -138,7 +143,7 @@ async function serveDeleteCollection(call: Call): Promise<void> {
     }
   }
   const accepted = acceptedBy(call);
-  return sendList(exchange, resource, listed, accepted, includeOf(exchange, accepted), cluster.clock.now());
+  return sendList(exchange, resource, listed, accepted, tableOptions(call, accepted));
 }
 
 /** The old way to bind: to the collection, the pod is named in the body. */

@@ -7,10 +7,11 @@ import type { KubeObject } from '../../api/object.ts';
 import { every } from '../../clock.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { Accepted } from '../codec/accept.ts';
-import { type IncludeObject, partialMetadata, type Table, tableOf } from '../codec/shapes.ts';
+import { emptyTable, type IncludeObject, partialMetadata, rowOf, type Table } from '../codec/shapes.ts';
 import { inOrder } from '../handlers/conversion.ts';
 import { scopeOf, seenChange } from '../handlers/selection.ts';
 import { sendsAsStored, servedApiVersion, viewed } from '../handlers/stored-form.ts';
+import type { RequestScope } from '../request-scope.ts';
 import type { Resource } from '../resource.ts';
 import { ApiError, expired, type Status } from '../status.ts';
 import { type ChangeEvent, CompactedError, type EndWatch, type Stored } from '../store/store.ts';
@@ -21,14 +22,19 @@ import type { ListOptions } from './list-options.ts';
 const BOOKMARK_EVERY_MS = 60_000;
 /** Bytes waiting for one client before it is cut off. */
 const BACKLOG_LIMIT = 8 * 1024 * 1024;
+/** Events that may wait for a worker thread. */
+const BEHIND_LIMIT = 100;
 const PROTOBUF_STREAM = 'application/vnd.kubernetes.protobuf;stream=watch';
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
+type Shaped = KubeObject | Status | Table;
 type EncodeEvent = (type: string, object: { apiVersion: string; kind: string }) => Buffer;
 
 export interface WatchForm {
   accepted: Accepted;
   include: IncludeObject;
+  /** The request that the events are made for. */
+  scope: RequestScope;
 }
 
 /** Resolves when the stream has ended, by timeout, by the client, by slowness or by `signal`. */
@@ -135,6 +141,9 @@ class WatchStream {
   readonly #listeners: (() => void)[] = [];
   readonly #frame: EncodeEvent | undefined;
   #columnsSent = false;
+  /** Events that wait for a worker thread, or for one that does. */
+  #behind = 0;
+  #last: Promise<void> | undefined;
   ended = false;
 
   /** `frame` encodes the events of a client that wants protobuf. */
@@ -175,12 +184,7 @@ class WatchStream {
     const object: KubeObject = { kind: this.#resource.kind, apiVersion: servedApiVersion(this.#resource), metadata };
     if (this.#form.accepted.shape !== 'Table') return this.#event('BOOKMARK', this.#shaped(object));
     const { version } = this.#form.accepted;
-    const table = tableOf(
-      this.#resource,
-      [],
-      { resourceVersion: String(rv) },
-      { version, include: 'None', now: 0, withColumns: false },
-    );
+    const table = emptyTable(this.#resource, { resourceVersion: String(rv) }, version, false);
     const row = { cells: [], object: partialMetadata(object, version) };
     this.#event('BOOKMARK', annotations ? { ...table, rows: [row] } : table);
   }
@@ -196,33 +200,48 @@ class WatchStream {
     this.#finish();
   }
 
-  #shaped(object: KubeObject): KubeObject | Table {
-    const { accepted, include } = this.#form;
+  #shaped(object: KubeObject): Shaped | Promise<Shaped> {
+    const { accepted, include, scope } = this.#form;
     if (accepted.shape === 'object') return object;
     if (accepted.shape === 'PartialObjectMetadata') return partialMetadata(object, accepted.version);
     const withColumns = !this.#columnsSent;
     this.#columnsSent = true;
-    return tableOf(
-      this.#resource,
-      [object],
-      { resourceVersion: object.metadata.resourceVersion },
-      { version: accepted.version, include, now: this.#context.clock.now(), withColumns },
+    const { version } = accepted;
+    const { resourceVersion } = object.metadata;
+    const table = emptyTable(this.#resource, { resourceVersion }, version, withColumns);
+    const row = rowOf(this.#resource, object, { version, include, now: this.#context.clock.now(), scope });
+    if (row instanceof Promise) return row.then((made) => ({ ...table, rows: [made] }));
+    return { ...table, rows: [row] };
+  }
+
+  /** Events stay in their order: one that a worker thread makes holds up those behind it. */
+  #event(type: string, object: Shaped | Promise<Shaped>): void {
+    if (this.ended) return;
+    if (this.#behind === 0 && !(object instanceof Promise)) return this.#writeEvent(type, object);
+    if (++this.#behind > BEHIND_LIMIT) return this.#cut();
+    this.#last = Promise.all([object, this.#last]).then(
+      ([made]) => {
+        this.#behind--;
+        if (!this.ended) this.#writeEvent(type, made);
+      },
+      // A client whose events cannot be made has to list again.
+      () => this.#cut(),
     );
   }
 
-  #event(type: string, object: KubeObject | Status | Table): void {
-    if (this.ended) return;
+  #cut(): void {
+    this.#exchange.response.destroy();
+    this.#finish();
+  }
+
+  #writeEvent(type: string, object: Shaped): void {
     this.#write(this.#frame ? this.#frame(type, object) : `${JSON.stringify({ type, object })}\n`);
   }
 
   #write(line: string | Buffer): void {
     const { response } = this.#exchange;
-    if (response.writableLength > BACKLOG_LIMIT) {
-      response.destroy();
-      this.#finish();
-      return;
-    }
-    response.write(line);
+    if (response.writableLength > BACKLOG_LIMIT) this.#cut();
+    else response.write(line);
   }
 
   #finish(): void {
