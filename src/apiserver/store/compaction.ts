@@ -58,9 +58,4 @@ export class Compaction {
     this.#db.exec(`PRAGMA incremental_vacuum(${Math.min(VACUUM_PAGES, free - FREE_PAGES_KEPT)})`);
     return true;
   }
-
-  /** Moves the log into the file and cuts it to nothing. */
-  checkpoint(): void {
-    this.#db.pragma('wal_checkpoint(TRUNCATE)');
-  }
 }

@@ -20,8 +20,9 @@ export function isFull(error: unknown): boolean {
 export function storeFailure(error: unknown, file: string): unknown {
   const code = sqliteCode(error);
   if (isDriverMissing(error)) return driverMissing(error);
-  if (code === undefined) return error instanceof Error && 'syscall' in error ? unreachable(file, error) : error;
+  if (code === undefined && !(error instanceof Error && 'syscall' in error)) return error;
   const said = (error as Error).message;
+  if (code === undefined) return isWaiting(error) ? failed(file, said, error) : unreachable(file, error as Error);
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return broken(file, said, error);
   // All statements are ours: one that makes no sense means that the tables are not.
   if (code === 'SQLITE_ERROR') return broken(file, said, error);
@@ -33,10 +34,16 @@ export function storeFailure(error: unknown, file: string): unknown {
       cause: error,
     });
   }
-  return new RookeryError('store.failed', `cannot read or write ${file}: ${said} (${code})`, {
-    class: 'retryable',
-    cause: error,
-  });
+  return failed(file, `${said} (${code})`, error);
+}
+
+/** The disk did not take what was written. */
+function isWaiting(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).syscall === 'fsync';
+}
+
+function failed(file: string, why: string, cause: unknown): RookeryError {
+  return new RookeryError('store.failed', `cannot read or write ${file}: ${why}`, { class: 'retryable', cause });
 }
 
 /** The store itself goes on; a full disk passes. */

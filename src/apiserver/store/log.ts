@@ -237,6 +237,8 @@ export class Log {
       (this.#sql('plain').all(id) as (PageRow & { value: string })[]).map((row) => ({ ...row, resource })),
     );
     if (rows.length === 0) return;
+    const synchronous = this.#db.pragma('synchronous', { simple: true });
+    this.#db.pragma('synchronous = FULL');
     this.#db.pragma('secure_delete = ON');
     this.#db.transaction(() => {
       for (const { value, rv, ...key } of rows) {
@@ -245,6 +247,7 @@ export class Log {
     })();
     this.#db.pragma('wal_checkpoint(TRUNCATE)');
     this.#db.pragma('secure_delete = OFF');
+    this.#db.pragma(`synchronous = ${synchronous}`);
   }
 
   // ---- rows ----------------------------------------------------------------------------------------------------

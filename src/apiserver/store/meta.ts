@@ -11,10 +11,12 @@ const PREFIX = 'user/';
 export class Meta implements StoreMeta {
   readonly #db: Connection;
   readonly #file: string;
+  readonly #beforeWrite: () => void;
 
-  constructor(db: Connection, file: string) {
+  constructor(db: Connection, file: string, beforeWrite: () => void) {
     this.#db = db;
     this.#file = file;
+    this.#beforeWrite = beforeWrite;
   }
 
   get(name: string): string | undefined {
@@ -27,6 +29,7 @@ export class Meta implements StoreMeta {
 
   set(name: string, value: string): void {
     try {
+      this.#beforeWrite();
       writeMeta(this.#db, PREFIX + name, value);
     } catch (error) {
       throw storeFailure(error, this.#file);

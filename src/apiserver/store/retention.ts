@@ -33,6 +33,7 @@ export class Retention {
   readonly #store: Pick<Store, 'rv' | 'compactedRv' | 'compact'>;
   readonly #clock: Clock;
   readonly #policy: RetentionPolicy;
+  readonly #busy: () => Promise<void> | undefined;
   #markedAt: number;
   #cancel: (() => void) | undefined;
   #stopped = false;
@@ -42,11 +43,14 @@ export class Retention {
     store: Pick<Store, 'rv' | 'compactedRv' | 'compact'>,
     clock: Clock,
     policy: RetentionPolicy,
+    /** What direct writes have to wait for. */
+    busy: () => Promise<void> | undefined,
   ) {
     this.#db = db;
     this.#store = store;
     this.#clock = clock;
     this.#policy = policy;
+    this.#busy = busy;
     this.#markedAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -81,6 +85,9 @@ export class Retention {
 
   async #run(): Promise<void> {
     try {
+      const busy = this.#busy();
+      if (busy !== undefined) await busy;
+      if (this.#stopped) return;
       this.#markLast();
       const target = this.target();
       if (target > this.#store.compactedRv) await this.#store.compact(target);

@@ -3,7 +3,8 @@
  * at all, resource versions only rise, and whoever watched from before finds every step of it in the history.
  */
 import { open, rename, rm, writeFile } from 'node:fs/promises';
-import { AUTO_CHECKPOINT_PAGES, type Connection } from './format.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { Connection } from './format.ts';
 import type { Store, Stored } from './store.ts';
 
 /** Makes `to` share the blocks of `from` where the file system can; false where it cannot, with nothing made. */
@@ -14,24 +15,26 @@ const AT_ONCE_BYTES = 64 * 2 ** 20;
 const PAGES_PER_TURN = 1000;
 
 /** Under `to` there is never anything but a whole snapshot, whenever we are killed. */
-export async function writeSnapshot(db: Connection, file: string, to: string, clone?: CloneFile): Promise<void> {
+export async function writeSnapshot(
+  { db, file, checkpoints }: { db: Connection; file: string; checkpoints: Checkpoints | undefined },
+  to: string,
+  clone?: CloneFile,
+): Promise<void> {
   const draft = `${to}.new`;
   await rm(draft, { force: true });
-  if (!clone || !(await cloned(db, file, draft, clone))) await copied(db, draft);
+  if (!clone || !checkpoints || !(await cloned(checkpoints, () => clone(file, draft)))) await copied(db, draft);
   const handle = await open(draft, 'r+');
   await handle.sync().finally(() => handle.close());
   await rename(draft, to);
 }
 
 /** While the log is not copied into it, the file itself does not change: writers go on beside the copy. */
-async function cloned(db: Connection, file: string, draft: string, clone: CloneFile): Promise<boolean> {
-  const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-  if (busy !== 0) return false;
-  db.pragma('wal_autocheckpoint = 0');
+async function cloned(checkpoints: Checkpoints, clone: () => Promise<boolean>): Promise<boolean> {
+  if (!(await checkpoints.runAndHold())) return false;
   try {
-    return await clone(file, draft);
+    return await clone();
   } finally {
-    db.pragma(`wal_autocheckpoint = ${AUTO_CHECKPOINT_PAGES}`);
+    checkpoints.release();
   }
 }
 

@@ -1,6 +1,7 @@
 /** The `Store` on SQLite: puts the parts together. The promises are in `store.ts`, the file in `format.ts`. */
 import { resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { Compaction } from './compaction.ts';
 import { busy, closed, isFull, snapshotFailure, storeFailure } from './failure.ts';
 import { type Connection, openFile } from './format.ts';
@@ -26,6 +27,9 @@ import {
 import { values } from './values.ts';
 import { Watchers } from './watchers.ts';
 import { Writer } from './writer.ts';
+
+/** About what a step of compaction adds to the log. */
+const STEP_CHANGES = 50;
 
 export interface StoreOptions {
   clock: Clock;
@@ -65,9 +69,11 @@ class SqliteStore implements Store {
   readonly #writer: Writer;
   readonly #watchers: Watchers;
   readonly #compaction: Compaction;
+  /** Of what is read only, and of what is not in a file, there are none. */
+  readonly #checkpoints: Checkpoints | undefined;
   readonly #retention: Retention | undefined;
   #compacting: Promise<void> = Promise.resolve();
-  /** While one is taken nobody else copies the log into the file, and the file stays open. */
+  /** While one is taken the file stays open. */
   readonly #snapshots = new Set<Promise<void>>();
   #closed = false;
   #closing: Promise<void> | undefined;
@@ -76,7 +82,19 @@ class SqliteStore implements Store {
     const { sealer } = options;
     this.#file = file;
     this.#db = db;
-    this.meta = new Meta(db, file);
+    const failed = (error: unknown) => options.room?.failed(isFull(error));
+    if (file !== ':memory:' && !options.readonly) {
+      this.#checkpoints = new Checkpoints({
+        db,
+        file,
+        failed: (error) => {
+          failed(error);
+          process.emitWarning(String(storeFailure(error, file)), 'StoreCheckpointWarning');
+        },
+      });
+    }
+    const beforeWrite = () => this.#checkpoints?.settle();
+    this.meta = new Meta(db, file, beforeWrite);
     const sealed = options.sealed ?? ((resource: string) => sealer !== undefined && resource === '/secrets');
     this.#log = new Log(
       db,
@@ -92,16 +110,19 @@ class SqliteStore implements Store {
       (error) => storeFailure(error, file),
     );
     if (options.retention !== false && !options.readonly) {
-      this.#retention = new Retention(db, this, options.clock, options.retention ?? DEFAULT_RETENTION);
+      const policy = options.retention ?? DEFAULT_RETENTION;
+      this.#retention = new Retention(db, this, options.clock, policy, () => this.#busy());
     }
     this.#writer = new Writer({
       log: this.#log,
       room: options.room,
       rv,
+      busy: () => this.#checkpoints?.busy,
+      beforeBegin: beforeWrite,
       beforeCommit: (newest) => this.#retention?.mark(newest),
       afterCommit: (events) => this.#committed(events),
       failure: (error) => {
-        options.room?.failed(isFull(error));
+        failed(error);
         return storeFailure(error, file);
       },
     });
@@ -168,7 +189,7 @@ class SqliteStore implements Store {
     const before = [...this.#snapshots];
     const taking = (async () => {
       await Promise.allSettled(before);
-      await writeSnapshot(this.#db, this.#file, to, clone);
+      await writeSnapshot({ db: this.#db, file: this.#file, checkpoints: this.#checkpoints }, to, clone);
     })();
     const settled = taking.catch(() => {});
     this.#snapshots.add(settled);
@@ -189,16 +210,19 @@ class SqliteStore implements Store {
   async #compact(rv: number): Promise<void> {
     if (this.#closed) return;
     try {
+      await this.#busy();
       this.#compaction.begin(rv);
       let worked = false;
       while (!this.#closed) {
+        await this.#busy();
         const limit = this.#watchers.oldestNeeded;
         if (this.#compaction.step(limit) || (worked && this.#compaction.shrink())) worked = true;
         else if (limit < this.compactedRv) await this.#watchers.progress();
         else break;
+        this.#checkpoints?.wrote(STEP_CHANGES, 0);
         await turn();
       }
-      if (worked && !this.#closed && this.#snapshots.size === 0) this.#compaction.checkpoint();
+      if (worked && !this.#closed) await this.#checkpoints?.run();
     } catch (error) {
       throw storeFailure(error, this.#file);
     }
@@ -210,14 +234,21 @@ class SqliteStore implements Store {
     await this.#writer.drained();
     this.#watchers.endAll();
     await Promise.all([this.#compacting, ...this.#snapshots]);
-    // Closing copies the log into the file, and waits for the disk to have both.
-    if (discard) this.#db.pragma('synchronous = OFF');
-    this.#db.close();
+    if (this.#checkpoints) await this.#checkpoints.close(discard);
+    else this.#db.close();
     openFiles.delete(this.#file);
+  }
+
+  /** For those who write beside the queue; undefined when they need not wait. */
+  #busy(): Promise<void> | undefined {
+    const checkpoints = this.#checkpoints;
+    if (checkpoints?.busy === undefined) return void checkpoints?.settle();
+    return checkpoints.busy.then(() => this.#busy());
   }
 
   #committed(events: ChangeEvent[]): void {
     this.#watchers.publish(events);
+    if (this.#checkpoints) this.#checkpoints.wrote(events.length, bytesOf(events));
     this.#retention?.arm();
   }
 
@@ -229,6 +260,11 @@ class SqliteStore implements Store {
       throw storeFailure(error, this.#file);
     }
   }
+}
+
+function bytesOf(events: readonly ChangeEvent[]): number {
+  // A deletion has no value of its own.
+  return events.reduce((bytes, { type, current }) => (type === 'DELETED' ? bytes : bytes + current.json.length), 0);
 }
 
 /** Lets everything else that waits have the event loop first. */

@@ -21,6 +21,10 @@ export interface WriterOptions {
   room?: Room;
   /** Newest committed version. */
   rv: number;
+  /** What a transaction has to wait for, if anything. */
+  busy?: () => Promise<unknown> | undefined;
+  /** Runs before each transaction. */
+  beforeBegin?: () => void;
   /** Runs inside the transaction, before the commit, when there were changes. */
   beforeCommit: (rv: number) => void;
   /** Runs after the commit; `rv` is already the new one. */
@@ -61,16 +65,20 @@ export class Writer {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#flush();
-      if (this.#queue.length > 0) return this.#schedule();
-      for (const resolve of this.#idle.splice(0)) resolve();
-    });
+    setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    const busy = this.#options.busy?.();
+    if (busy !== undefined) return void busy.finally(() => this.#turn());
+    this.#scheduled = false;
+    this.#flush();
+    if (this.#queue.length > 0) return this.#schedule();
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   #flush(): void {
-    const { log, room, beforeCommit, afterCommit, failure } = this.#options;
+    const { log, room, beforeBegin, beforeCommit, afterCommit, failure } = this.#options;
     const waiting = this.#queue;
     this.#queue = [];
     const settle: (() => void)[] = [];
@@ -78,6 +86,7 @@ export class Writer {
     let rv = this.#rv;
     let taken = 0;
     try {
+      beforeBegin?.();
       log.begin();
       const until = performance.now() + BATCH_MS;
       do {
