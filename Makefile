@@ -30,9 +30,14 @@ tools: $(NPM_STAMP)
 	tools/install-kubectl
 	tools/install-test-clients
 
-test: build tools ## unit, property and integration tests; no Docker, no Go
+ifdef NODE
+test: ## unit, property and integration tests; no Docker, no Go (NODE=24.9.0: on that version of Node)
+	NODE= tools/with-node $(NODE) $(MAKE) test NODE=
+else
+test: build tools
 	@$(BED) build chromium
 	npx vitest run
+endif
 
 lint: $(NPM_STAMP) ## format, lint, types, import direction, dead code
 	npx biome check .

@@ -11,7 +11,11 @@ import { Authenticator } from './auth/authenticator.ts';
 import { certificateAdmission } from './auth/certificate-admission.ts';
 import { LOOPBACK } from './auth/identity.ts';
 import { RbacAuthorizer } from './auth/rbac.ts';
-import { loadServiceAccountKey, type ServiceAccountKey } from './auth/service-account-key.ts';
+import {
+  generateServiceAccountKey,
+  loadServiceAccountKey,
+  type ServiceAccountKey,
+} from './auth/service-account-key.ts';
 import { ServiceAccountTokens } from './auth/service-account-tokens.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { removeObjects } from './crd/cleanup.ts';
@@ -23,8 +27,9 @@ import { Registry } from './kinds/registry.ts';
 import { startLoops } from './loops/index.ts';
 import type { Loop } from './loops/loop.ts';
 import type { Operations } from './operations.ts';
+import { reseal } from './reseal.ts';
 import { openStore, type StoreOptions } from './store/sqlite-store.ts';
-import type { Room, Sealer, Store } from './store/store.ts';
+import type { RenewableSealer, Room, Store } from './store/store.ts';
 import { WebhookClient } from './webhook-client/webhook-client.ts';
 
 export interface ClusterOptions {
@@ -34,7 +39,7 @@ export interface ClusterOptions {
   random: Random;
   /** PEM; becomes kube-root-ca.crt. */
   serverCa: string;
-  sealer?: (meta: Store['meta'], owner: string) => Sealer;
+  sealer?: (meta: Store['meta'], owner: string) => RenewableSealer;
   synchronous?: StoreOptions['synchronous'];
   /** Says whether its store may grow. */
   room?: Room;
@@ -59,7 +64,8 @@ export class Cluster implements ClusterContext {
   readonly admission: readonly AdmissionPlugin[];
   readonly authenticator: Authenticator;
   readonly tokens: ServiceAccountTokens;
-  #serviceAccountKeys: ServiceAccountKey[] | undefined;
+  #tokenKeys: { from: readonly unknown[]; keys: ServiceAccountKey[] } | undefined;
+  #sealer: RenewableSealer | undefined;
   readonly credentials: ClusterCredentials;
   readonly operations: Operations;
   readonly clock: Clock;
@@ -69,23 +75,26 @@ export class Cluster implements ClusterContext {
   active = 0;
   lastUsed: number;
   readonly #stops: (() => void)[] = [];
+  readonly #startLoops: (rootCa: string) => () => void;
+  #stopLoops: () => void;
 
   constructor(options: ClusterOptions) {
     const { clock, random } = options;
     const makeSealer = options.sealer;
-    let made: Sealer | undefined;
     const sealer =
       makeSealer &&
       ((meta: Store['meta']) => {
-        made ??= makeSealer(meta, `cluster ${options.name}`);
-        return made;
+        this.#sealer ??= makeSealer(meta, `cluster ${options.name}`);
+        return this.#sealer;
       });
     this.name = options.name;
     this.clock = clock;
     this.random = random;
     this.lastUsed = clock.now();
     this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous, room: options.room });
-    this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random);
+    this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random, clock);
+    // A master key that is newer than this file is taken up at once, outside of any transaction.
+    this.#sealer?.renew();
     this.authorizer = new RbacAuthorizer(this.store);
     const client = new WebhookClient({ store: this.store, clock, guardsHost: options.guardsHost });
     const hooks = webhooks({ ...this, client });
@@ -108,6 +117,7 @@ export class Cluster implements ClusterContext {
       },
       issuer: ISSUER,
       audiences: [ISSUER],
+      onIssue: (expires) => this.credentials.tokenKeys.noteUse(expires),
     });
     this.authenticator = new Authenticator({
       credentials: this.credentials.forAuthenticator(),
@@ -124,20 +134,43 @@ export class Cluster implements ClusterContext {
     crds.start();
     const signer = options.certificates && this.credentials.signer(options.name, options.certificates);
     const loops = { ...this, rootCa: options.serverCa, signer };
+    this.#startLoops = (rootCa) => startLoops({ ...loops, rootCa });
+    this.#stopLoops = this.#startLoops(options.serverCa);
     this.#stops.push(
       () => client.close(),
       hooks.stop,
       policies.stop,
       () => crds.stop(),
-      startLoops(loops),
+      () => this.#stopLoops(),
     );
     for (const start of options.loops ?? []) this.#stops.push(start(loops));
   }
 
+  /** Of what is sealed in its store, where anything is. */
+  get sealer(): RenewableSealer | undefined {
+    return this.#sealer;
+  }
+
+  /**
+   * After keys were exchanged: what is sealed is sealed again, and the server's own loops look at everything once more,
+   * which brings the new CA and new tokens to where objects carry them.
+   */
+  async keysChanged(rootCa: string): Promise<void> {
+    this.authenticator.forget();
+    this.#stopLoops();
+    this.#stopLoops = this.#startLoops(rootCa);
+    if (this.#sealer) await reseal(this.store, this.#sealer, this.credentials);
+  }
+
   /** Made when the first token is issued or checked: most clusters never see one. */
   get serviceAccountKeys(): ServiceAccountKey[] {
-    this.#serviceAccountKeys ??= [loadServiceAccountKey(this.credentials.serviceAccountKey)];
-    return this.#serviceAccountKeys;
+    const { tokenKeys } = this.credentials;
+    if (!tokenKeys.newest) tokenKeys.ensure(generateServiceAccountKey);
+    const from = tokenKeys.all;
+    if (this.#tokenKeys?.from !== from) {
+      this.#tokenKeys = { from, keys: from.map(({ value }) => loadServiceAccountKey(value)) };
+    }
+    return this.#tokenKeys.keys;
   }
 
   async close(options?: Parameters<Store['close']>[0]): Promise<void> {

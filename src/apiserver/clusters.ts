@@ -17,6 +17,7 @@ import type { Loop } from './loops/loop.ts';
 import { provideThread } from './offload/offload.ts';
 import { type CloneFile, restoreInto } from './store/snapshot.ts';
 import { openStore } from './store/sqlite-store.ts';
+import type { RenewableSealer, Store } from './store/store.ts';
 
 /** The cluster at `/`; all others live below `/clusters/<name>`. */
 export const ROOT = '';
@@ -46,6 +47,14 @@ export interface ClustersOptions
   cloneFile?: CloneFile;
 }
 
+/** The file of a cluster, or of one of its snapshots. */
+export interface Visited extends Pick<Cluster, 'store' | 'credentials' | 'sealer'> {
+  /** The cluster itself, if it is awake. */
+  awake?: Cluster;
+  /** The label of a snapshot. */
+  snapshot?: string;
+}
+
 export class Clusters {
   /** Whoever serves requests writes down who asked. */
   readonly lastCalls = new LastCalls();
@@ -61,7 +70,7 @@ export class Clusters {
   #cancelSweep = () => {};
 
   constructor(options: ClustersOptions) {
-    this.#options = options;
+    this.#options = { ...options };
     mkdirSync(join(options.folder, 'clusters'), { recursive: true, mode: 0o700 });
     this.#sweepLater();
   }
@@ -116,10 +125,38 @@ export class Clusters {
     const sealer = (meta: Cluster['store']['meta']) => this.#options.sealer?.(meta, `cluster ${name}`);
     const store = openStore(file, { clock, readonly: true });
     try {
-      return read({ store, credentials: new ClusterCredentials(store.meta, sealer(store.meta), random) });
+      return read({ store, credentials: new ClusterCredentials(store.meta, sealer(store.meta), random, clock) });
     } finally {
       await store.close();
     }
+  }
+
+  /**
+   * Works on what a cluster and its snapshots store, one file after the other, without waking what sleeps. Who wants to
+   * open a sleeping one waits until the work on it is done.
+   */
+  async visit(name: string, work: (visited: Visited) => Promise<void>): Promise<void> {
+    while (this.#closing.has(name)) await this.#closing.get(name);
+    const awake = this.#awake.get(name);
+    if (awake) {
+      awake.active++;
+      const { store, credentials, sealer } = awake;
+      await work({ store, credentials, sealer, awake }).finally(() => awake.active--);
+    } else if (isValid(name) && existsSync(this.#file(name)) && statSync(this.#file(name)).size > 0) {
+      await this.#close(name, this.#visitFile(name, this.#file(name), work));
+    }
+    const folder = this.#snapshots(name);
+    const labels =
+      name !== ROOT && existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.db')) : [];
+    for (const label of labels) {
+      const snapshot = label.slice(0, -'.db'.length);
+      await this.#visitFile(name, join(folder, label), (visited) => work({ ...visited, snapshot }));
+    }
+  }
+
+  /** PEM that objects carry from now on (kube-root-ca.crt); clusters that are awake have to be told. */
+  set serverCa(pem: string) {
+    this.#options.serverCa = pem;
   }
 
   /** Makes a cluster, or opens the one there is. */
@@ -232,6 +269,22 @@ export class Clusters {
     this.#hashes.set(name, hash);
     for (const listener of this.#openListeners) listener(name);
     return cluster;
+  }
+
+  async #visitFile(name: string, file: string, work: (visited: Visited) => Promise<void>): Promise<void> {
+    const { clock, random, synchronous, sealer: make } = this.#options;
+    let sealer: RenewableSealer | undefined;
+    const made = (meta: Store['meta']) => {
+      sealer ??= make?.(meta, `cluster ${name}`);
+      return sealer as RenewableSealer;
+    };
+    const store = openStore(file, { clock, synchronous, retention: false, ...(make ? { sealer: made } : {}) });
+    try {
+      const credentials = new ClusterCredentials(store.meta, make && made(store.meta), random, clock);
+      await work({ store, credentials, sealer });
+    } finally {
+      await store.close();
+    }
   }
 
   #bootstrap(cluster: Cluster): Promise<void> {

@@ -11,14 +11,16 @@
  */
 export type { AdmissionAttributes, AdmissionPlugin } from './admission/admission.ts';
 export { ANONYMOUS, type Identity, LOOPBACK, MASTERS } from './auth/identity.ts';
+export { generateServiceAccountKey } from './auth/service-account-key.ts';
 export { issueToken } from './auth/token-request.ts';
 export { putMissing } from './bootstrap.ts';
 export { Cluster, type ClusterOptions } from './cluster.ts';
-export { Clusters, type ClustersOptions, ROOT } from './clusters.ts';
+export { Clusters, type ClustersOptions, ROOT, type Visited } from './clusters.ts';
 export type { ClientCertificates } from './credentials.ts';
 export { Disk } from './disk/disk.ts';
 export { Reserve } from './disk/reserve.ts';
 export { parseFieldSelector } from './field-selector.ts';
+export type { Generation } from './generations.ts';
 export { bind } from './handlers/binding.ts';
 export { inOrder } from './handlers/conversion.ts';
 export { evict } from './handlers/eviction.ts';
@@ -27,10 +29,21 @@ export { seenChange } from './handlers/selection.ts';
 export { served, viewed } from './handlers/stored-form.ts';
 export { clone } from './json.ts';
 export type { Operations } from './operations.ts';
+export { reseal } from './reseal.ts';
 export type { Resource } from './resource.ts';
 export { readList, waitFor } from './server/list.ts';
+export type { OwnPaths } from './server/path-requests.ts';
 export { ANY_SERVER_NAME, serverNameOf } from './server/route.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
-export { ApiError, badRequest, expired, type FieldError, field, invalid, unknownPath } from './status.ts';
+export {
+  ApiError,
+  badRequest,
+  expired,
+  type FieldError,
+  field,
+  invalid,
+  methodNotAllowed,
+  unknownPath,
+} from './status.ts';
 export { type ChangeEvent, CompactedError, type Sealer, type Store } from './store/store.ts';
 export { VERSION } from './version.ts';

@@ -1,5 +1,5 @@
 /** Ctrl-C and TERM as a signal that waits can hear: the command ends by itself and says how to go on; the second one ends it at once. */
-import { setMaxListeners } from 'node:events';
+import { shareSignal } from '../kube/share-signal.ts';
 
 const PATIENCE_MS = 5000;
 const INTERRUPTED = 130;
@@ -24,8 +24,8 @@ interface Interrupts {
 
 export function listenForInterrupts(): Interrupts {
   const stop = new AbortController();
-  // Many waits hear one signal, such as those for a class of workspaces; Node takes that for a leak.
-  setMaxListeners(0, stop.signal);
+  // Many waits hear one signal, such as those for a class of workspaces.
+  shareSignal(stop.signal);
   let isIgnored = false;
   const onSignal = () => {
     if (isIgnored) return;

@@ -6,6 +6,7 @@ import { addClusterCommands } from './cluster-commands.ts';
 import { examples } from './help.ts';
 import { addManagerCommands } from './manager-commands.ts';
 import { checkFormat, OUTPUT_FORMATS } from './output.ts';
+import { addVaultCommands } from './vault-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
 export function buildProgram(): Command {
@@ -31,6 +32,7 @@ export function buildProgram(): Command {
   addControlPlane(program);
   addClusterCommands(program);
   addWorkspaceCommands(program);
+  addVaultCommands(program);
   addInsight(program);
   addMachine(program);
   addManagerCommands(program);

@@ -58,6 +58,22 @@ function addWorkspaces(workspace: Command): void {
     .action(async (name: string, _options, command: Command) =>
       (await import('./workspace-open.ts')).openWorkspace(command.optsWithGlobals(), name),
     );
+  named('links', 'list the links that let somebody in')
+    .argument('<name>')
+    .action(async (name: string, _options, command: Command) =>
+      (await import('./workspace-links.ts')).listLinks(command.optsWithGlobals(), name),
+    );
+  named('revoke-link', 'take links back; pages and terminals opened with them end')
+    .argument('<name>')
+    .argument('[id...]', 'as `rookery workspace links` lists them')
+    .option('--all', 'all links made until now')
+    .addHelpText(
+      'after',
+      examples('rookery workspace revoke-link ada 5f0c1d2e3a4b', 'rookery workspace revoke-link ada --all'),
+    )
+    .action(async (name: string, ids: string[], _options, command: Command) =>
+      (await import('./workspace-links.ts')).revokeLinks(command.optsWithGlobals(), name, ids),
+    );
   named('check', 'run the checks of the step it is at; ends with 1 when one fails')
     .argument('<name>')
     .action(async (name: string, _options, command: Command) =>

@@ -3,9 +3,10 @@
 import type { KubeObject } from '../api/object.ts';
 import { workspaceInstances } from '../api/resources.ts';
 import { systemClock, systemRandom } from '../clock.ts';
+import { type LinkRecord, recordLink } from '../controllers/workspace/link-records.ts';
 import type { Home } from '../embedded/home.ts';
 import { RookeryError } from '../errors.ts';
-import { WorkspaceLinks } from '../http/workspace-links.ts';
+import { type Pass, WorkspaceLinks } from '../http/workspace-links.ts';
 import { keyOf, type ObjectStore, waitFor } from '../kube/index.ts';
 import { connect, type GlobalOptions } from './connect.ts';
 import { print } from './output.ts';
@@ -53,11 +54,14 @@ export async function linkTo(
   const has = (seen: KubeObject | undefined) => Boolean(seen?.status?.accessEndpoints?.webTerminal);
   const ready = await waitFor(store, workspaceInstances, key, has, { timeoutMs: WAIT_MS, what: 'its terminal' });
   const links = await WorkspaceLinks.open(home.linkKey, systemClock, systemRandom);
-  const token = links.sign(
-    { namespace: key.namespace as string, name: key.name, uid: instance.metadata.uid as string, role },
-    ttlMs,
-  );
+  const wanted = { namespace: key.namespace as string, name: key.name, uid: instance.metadata.uid as string, role };
+  const { token, pass } = links.issue(wanted, ttlMs);
+  await recordLink(store, instance, recordOf(pass), systemClock.now());
   return `${new URL('/open', ready?.status?.accessEndpoints?.webTerminal)}?link=${token}`;
+}
+
+function recordOf({ id = '', role, issuedAt = 0, expiresAt }: Pass): LinkRecord {
+  return { id, role, createdAt: new Date(issuedAt).toISOString(), expiresAt: new Date(expiresAt).toISOString() };
 }
 
 export function nothingServes(): RookeryError {

@@ -2,24 +2,29 @@
  * The embedded home of Rookery: API server, kinds and controllers in one process, on one folder, with nothing else
  * installed. `rookery up` runs it; tests start as many as they like.
  */
-import { type Clusters, LOOPBACK, ROOT } from '../apiserver/index.ts';
-import { type Clock, type Random, systemClock } from '../clock.ts';
+import { type Clusters, LOOPBACK, type OwnPaths, ROOT } from '../apiserver/index.ts';
+import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { addControllers } from '../controllers/index.ts';
+import { linksBefore } from '../controllers/workspace/link-records.ts';
+import { RookeryError } from '../errors.ts';
 import { Manager, type ObjectStore } from '../kube/index.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
-import type { Logger } from '../telemetry/log.ts';
+import { type Logger, silentLogger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { cloneFiles } from '../tools/clone-file.ts';
 import { type Processes, systemProcesses } from '../tools/processes.ts';
 import { keepPrivate } from '../vault/files.ts';
+import { LinkKeys } from '../vault/link-keys.ts';
 import type { Workload } from '../workloads/workload.ts';
 import { EmbeddedServer } from './embedded-server.ts';
 import type { Home } from './home.ts';
 import { InProcessStore } from './in-process-store.ts';
 import { installCrds } from './install-crds.ts';
 import { TenantHost } from './tenant-host.ts';
+import { Vault } from './vault.ts';
+import { serveVault } from './vault-requests.ts';
 import { type Terminals, WorkspaceHost } from './workspace-host.ts';
 
 export interface ControlPlaneOptions {
@@ -31,11 +36,20 @@ export interface ControlPlaneOptions {
   /** How programs outside are run. */
   processes?: Processes;
   /** Serves the terminals of workspaces; without it they have none. */
-  terminals?(parts: { store: ObjectStore; host: WorkspaceHost; home: Home }): Promise<Terminals>;
+  terminals?(parts: TerminalParts): Promise<Terminals>;
+}
+
+export interface TerminalParts {
+  store: ObjectStore;
+  host: WorkspaceHost;
+  home: Home;
+  /** Those that the vault exchanges. */
+  linkKeys: LinkKeys;
 }
 
 interface PlaneParts {
   server: EmbeddedServer;
+  vault: Vault;
   store: InProcessStore;
   host: WorkspaceHost;
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
@@ -46,6 +60,7 @@ interface PlaneParts {
 export class ControlPlane {
   /** The root cluster's objects. */
   readonly store: InProcessStore;
+  readonly vault: Vault;
   readonly #server: EmbeddedServer;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
@@ -55,8 +70,9 @@ export class ControlPlane {
   readonly workloads: readonly Workload[];
 
   private constructor(parts: PlaneParts, options: ControlPlaneOptions) {
-    const { server, store, host, open, terminals } = parts;
+    const { server, vault, store, host, open, terminals } = parts;
     this.#server = server;
+    this.vault = vault;
     this.store = store;
     this.#terminals = terminals;
     this.workloads = host.workloads;
@@ -69,9 +85,17 @@ export class ControlPlane {
   }
 
   static async start(options: ControlPlaneOptions): Promise<ControlPlane> {
-    const { clock = systemClock, processes = systemProcesses() } = options;
-    const server = await EmbeddedServer.start({ ...options, hasRoot: true, cloneFile: cloneFiles(processes) });
+    const { clock = systemClock, random = systemRandom, log = silentLogger, processes = systemProcesses() } = options;
+    let vault: Vault | undefined;
+    const ownPaths: OwnPaths = { rookery: async (request) => serveVault(vault ?? notYet(), request) };
+    const cloneFile = cloneFiles(processes);
+    const server = await EmbeddedServer.start({ ...options, hasRoot: true, cloneFile, ownPaths });
     const { home } = server;
+    let opened: Promise<LinkKeys> | undefined;
+    const linkKeys = () => {
+      opened ??= LinkKeys.open(home.linkKey, clock, random);
+      return opened;
+    };
     let terminals: Terminals | undefined;
     try {
       await installCrds(await server.clusters.ensure(ROOT));
@@ -80,9 +104,19 @@ export class ControlPlane {
       const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });
       const lastCallAt = (tenant: string, user?: string) => server.clusters.lastCalls.at(tenant, user);
       const host = new WorkspaceHost({ home, clock, processes, apiServer: server.url, open, lastCallAt });
-      terminals = await options.terminals?.({ store, host, home });
-      const plane = new ControlPlane({ server, store, host, open, terminals }, options);
+      terminals = options.terminals && (await options.terminals({ store, host, home, linkKeys: await linkKeys() }));
+      vault = new Vault({
+        ...{ home, clock, log, linkKeys },
+        keyring: server.keyring,
+        clusters: server.clusters,
+        pki: () => server.pki,
+        serveWith: (authority) => server.serveWith(authority),
+        endConnectionsOf: (serial) => server.endConnectionsOf(serial),
+        linksBefore: (moment) => linksBefore(store, moment, clock.now()),
+      });
+      const plane = new ControlPlane({ server, vault, store, host, open, terminals }, options);
       await keepPrivate(home.kubeconfig, await server.kubeconfig(ROOT));
+      await vault.resume();
       return plane;
     } catch (error) {
       await terminals?.close();
@@ -116,9 +150,14 @@ export class ControlPlane {
 
   async close(): Promise<void> {
     this.#stop.abort(new Error('the control plane stops'));
+    await this.vault.close();
     const [controllers] = await Promise.allSettled([this.#running]);
     await this.#terminals?.close();
     await this.#server.close();
     if (controllers.status === 'rejected') throw controllers.reason;
   }
+}
+
+function notYet(): never {
+  throw new RookeryError('control-plane.starting', 'the control plane is starting', { class: 'retryable' });
 }

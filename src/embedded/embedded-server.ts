@@ -4,7 +4,17 @@
  */
 import { statfsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { ApiError, ApiServer, type Cluster, Clusters, Disk, Reserve, ROOT, serverNameOf } from '../apiserver/index.ts';
+import {
+  ApiError,
+  ApiServer,
+  type Cluster,
+  Clusters,
+  Disk,
+  type OwnPaths,
+  Reserve,
+  ROOT,
+  serverNameOf,
+} from '../apiserver/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { clusterApiAdmission } from '../controllers/core/admission/plugin.ts';
@@ -16,10 +26,11 @@ import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { Keyring } from '../vault/keyring.ts';
 import { storeSealer } from '../vault/sealer.ts';
+import type { Authority } from './authority.ts';
 import { clientCertificates } from './client-certificates.ts';
 import { Home } from './home.ts';
 import { kubeconfigText } from './kubeconfig.ts';
-import { ensurePki, type Pki } from './pki.ts';
+import { ensurePki, type Pki, servingPki } from './pki.ts';
 import { TenantRecords } from './tenant-records.ts';
 
 export interface EmbeddedServerOptions {
@@ -36,6 +47,8 @@ export interface EmbeddedServerOptions {
   metrics?: Metrics;
   /** Copies a file without copying its blocks, for snapshots. */
   cloneFile?: ConstructorParameters<typeof Clusters>[0]['cloneFile'];
+  /** What the root serves beside Kubernetes' own paths. */
+  ownPaths?: OwnPaths;
 }
 
 export class EmbeddedServer {
@@ -45,7 +58,10 @@ export class EmbeddedServer {
   readonly clusters: Clusters;
   readonly #server: ApiServer;
   readonly #disk: Disk;
-  readonly #pki: Pki;
+  readonly keyring: Keyring;
+  #pki: Pki;
+  /** With the serving certificate of another CA. */
+  readonly #pkiOf: (authority: Authority) => Promise<Pki>;
   readonly #isAdvertised: boolean;
   /** Administrators' tokens that were asked for: reading one may mean opening a file. */
   readonly #tokens = new Map<string, string>();
@@ -57,14 +73,18 @@ export class EmbeddedServer {
     clusters: Clusters;
     server: ApiServer;
     disk: Disk;
+    keyring: Keyring;
     pki: Pki;
+    pkiOf: (authority: Authority) => Promise<Pki>;
   }) {
     this.home = parts.home;
     this.url = parts.url;
     this.clusters = parts.clusters;
     this.#server = parts.server;
     this.#disk = parts.disk;
+    this.keyring = parts.keyring;
     this.#pki = parts.pki;
+    this.#pkiOf = parts.pkiOf;
     this.#isAdvertised = parts.isAdvertised;
     this.clusters.onGone((name) => this.#tokens.delete(name));
   }
@@ -74,7 +94,11 @@ export class EmbeddedServer {
     const home = new Home(config.home);
     const advertised = options.advertise ? new URL(options.advertise) : undefined;
     const names = [config.host, ...(advertised ? [bare(advertised.hostname)] : [])];
-    const [keyring, pki] = await Promise.all([Keyring.open(home.keyring, random), ensurePki(home, names, clock)]);
+    const pkiOf = (authority: Authority) => servingPki(home, authority, names, clock);
+    const [keyring, pki] = await Promise.all([
+      Keyring.open(home.keyring, random, clock),
+      ensurePki(home, names, clock),
+    ]);
     let port = config.port;
     const address = reachableAddress(config.host);
     const records = new TenantRecords(home.provisioner('virtual'));
@@ -84,7 +108,7 @@ export class EmbeddedServer {
       room: disk,
       clock,
       random,
-      serverCa: pki.ca.cert,
+      serverCa: pki.bundle,
       certificates: clientCertificates(clock),
       synchronous: config.durability,
       sealer: (meta, owner) => storeSealer(keyring, meta, owner, random),
@@ -108,12 +132,14 @@ export class EmbeddedServer {
         noteFreeBytes(home, metrics);
         return metrics.render().body;
       },
+      ownPaths: options.ownPaths,
       onError: (error, request) => log.error('request failed', { ...request, error: describe(error) }),
     });
     try {
       ({ port } = await listen(server, config, options.flags));
       const url = advertised ? advertised.origin : `https://${urlHost(config.host)}:${port}`;
-      return new EmbeddedServer({ home, url, isAdvertised: advertised !== undefined, clusters, server, disk, pki });
+      const parts = { home, url, isAdvertised: advertised !== undefined, clusters, server, disk, keyring, pki, pkiOf };
+      return new EmbeddedServer(parts);
     } catch (error) {
       await server.close();
       await clusters.close();
@@ -137,7 +163,7 @@ export class EmbeddedServer {
       server: this.urlOf(name),
       // Whoever stands between us and the clients may find us by the name of the address.
       ...(name === ROOT || this.#isAdvertised ? {} : { serverName: serverNameOf(name) }),
-      caPem: this.#pki.ca.cert,
+      caPem: this.#pki.bundle,
       token,
     });
   }
@@ -147,6 +173,22 @@ export class EmbeddedServer {
     const cluster = await this.clusters.get(name);
     if (!cluster) throw missing(name);
     return cluster;
+  }
+
+  get pki(): Pki {
+    return this.#pki;
+  }
+
+  /** Another CA from now on: in kubeconfigs, in clusters that wake up, and behind new connections. */
+  async serveWith(authority: Authority): Promise<void> {
+    this.#pki = await this.#pkiOf(authority);
+    this.clusters.serverCa = this.#pki.bundle;
+    this.#server.useTls(this.#pki.server);
+  }
+
+  /** Ends connections that show this client certificate. Says how many there were. */
+  endConnectionsOf(serial: string): number {
+    return this.#server.endConnectionsOf(serial);
   }
 
   async close(): Promise<void> {

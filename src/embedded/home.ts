@@ -13,6 +13,11 @@ export class Home {
     return join(this.path, 'keys.json');
   }
 
+  /** A rotation of keys that is under way. */
+  get rotation(): string {
+    return join(this.path, 'rotation.json');
+  }
+
   /** Databases of the root cluster and all others. */
   get data(): string {
     return join(this.path, 'data');
@@ -56,7 +61,7 @@ export class Home {
     return join(this.path, 'workspaces', workload);
   }
 
-  /** Key of the links into workspaces. */
+  /** Keys of the links into workspaces. */
   get linkKey(): string {
     return join(this.path, 'links.key');
   }

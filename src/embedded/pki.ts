@@ -1,11 +1,11 @@
-/** The CA and serving certificate of the embedded server: made on first use, renewed before they run out. */
+/** The serving certificate of the embedded server and the CA behind it: made on first use, renewed before they run out. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ANY_SERVER_NAME } from '../apiserver/index.ts';
 import type { Clock } from '../clock.ts';
-import { RookeryError } from '../errors.ts';
-import { createCa, issueServer, type KeyPair } from '../vault/certificates.ts';
+import { issueServer, type KeyPair } from '../vault/certificates.ts';
 import { createPrivate, writePrivate } from '../vault/files.ts';
+import { type Authority, broken, bundleOf, ensureAuthority, rotateAuthority } from './authority.ts';
 import type { Home } from './home.ts';
 
 const RENEW_BEFORE_MS = 30 * 86_400_000;
@@ -20,26 +20,50 @@ const NAMES = [
 ];
 
 export interface Pki {
+  /** The CA that signs. */
   ca: KeyPair;
+  authority: Authority;
+  /** PEM of all CAs that clients are to trust. */
+  bundle: string;
+  /** The certificate with what leads from it to the CAs. */
   server: KeyPair;
 }
 
 /** `names`: hosts it is reached by, beside those of this machine. */
 export async function ensurePki(home: Home, names: readonly string[], clock: Clock): Promise<Pki> {
-  const any = () => true;
-  const ca = await ensurePair(home.pki('ca.pem'), clock, any, () => createCa('rookery', { clock }));
+  let authority = await ensureAuthority(home.pki('ca.pem'), clock);
+  // One that ends soon is exchanged as by `rookery vault rotate`: clients that trust it go on.
+  if (endsSoon(new X509Certificate(authority.pair.cert), clock)) {
+    authority = await rotateAuthority(home.pki('ca.pem'), authority, clock);
+  }
+  return servingPki(home, authority, names, clock);
+}
+
+/** With a serving certificate of the given CA, made anew when the one there is does not fit. */
+export async function servingPki(
+  home: Home,
+  authority: Authority,
+  names: readonly string[],
+  clock: Clock,
+): Promise<Pki> {
   const asked = names.filter((name) => name !== '0.0.0.0' && name !== '::');
   const hosts = [...new Set(['127.0.0.1', '::1', ...NAMES, ...asked])];
-  const authority = new X509Certificate(ca.cert);
+  const ca = authority.pair;
+  const signer = new X509Certificate(ca.cert);
   const fits = (cert: X509Certificate) =>
-    cert.checkIssued(authority) &&
-    cert.verify(authority.publicKey) &&
+    cert.checkIssued(signer) &&
+    cert.verify(signer.publicKey) &&
     cert.checkHost(ANY_SERVER_NAME.replace('*', 'any')) !== undefined &&
     asked.every((name) => cert.checkIP(name) ?? cert.checkHost(name));
   const server = await ensurePair(home.pki('server.pem'), clock, fits, () =>
     issueServer(ca, 'rookery', hosts, { clock, days: SERVER_DAYS }),
   );
-  return { ca, server };
+  const chain = [server.cert, ...authority.bridges].join('');
+  return { ca, authority, bundle: bundleOf(authority), server: { cert: chain, key: server.key } };
+}
+
+function endsSoon(cert: X509Certificate, clock: Clock): boolean {
+  return Date.parse(cert.validTo) - clock.now() <= RENEW_BEFORE_MS;
 }
 
 /** Certificate and key share a file, so that two who start at once can never leave the one's beside the other's. */
@@ -51,7 +75,7 @@ async function ensurePair(
 ): Promise<KeyPair> {
   const isGood = (pair: KeyPair) => {
     const cert = new X509Certificate(pair.cert);
-    return Date.parse(cert.validTo) - clock.now() > RENEW_BEFORE_MS && fits(cert);
+    return !endsSoon(cert, clock) && fits(cert);
   };
   const known = await readPair(file);
   if (known && isGood(known)) return known;
@@ -72,13 +96,6 @@ async function readPair(file: string): Promise<KeyPair | undefined> {
     throw broken(file, cause);
   }
   throw broken(file);
-}
-
-function broken(file: string, cause?: unknown): RookeryError {
-  return new RookeryError('pki.broken', `${file} does not hold a certificate and its key`, {
-    hint: 'It was left as it is. Restore it, or move it away: a new one is made, and kubeconfigs are to be fetched again.',
-    cause,
-  });
 }
 
 function absent(error: NodeJS.ErrnoException): undefined {

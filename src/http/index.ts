@@ -1,10 +1,10 @@
 /** Serves the terminals and pages of workspaces. */
 import { existsSync } from 'node:fs';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
-import type { Home } from '../embedded/home.ts';
 import type { Terminals, WorkspaceHost } from '../embedded/workspace-host.ts';
 import type { ObjectStore } from '../kube/index.ts';
 import type { Logger } from '../telemetry/log.ts';
+import type { LinkKeys } from '../vault/link-keys.ts';
 import { TerminalSessions } from './terminal/terminal-sessions.ts';
 import { TrustedProxies } from './trusted-proxies.ts';
 import { WorkspaceAccess } from './workspace-access.ts';
@@ -14,7 +14,7 @@ import { WorkspaceServer } from './workspace-server.ts';
 export interface ServeWorkspacesOptions {
   store: ObjectStore;
   host: WorkspaceHost;
-  home: Home;
+  linkKeys: LinkKeys;
   address: string;
   port: number;
   /** Default none. */
@@ -32,8 +32,8 @@ export interface ServedWorkspaces extends Terminals {
 }
 
 export async function serveWorkspaces(options: ServeWorkspacesOptions): Promise<ServedWorkspaces> {
-  const { store, host, home, address, port, log, clock = systemClock, random = systemRandom } = options;
-  const links = await WorkspaceLinks.open(home.linkKey, clock, random);
+  const { store, host, linkKeys, address, port, log, clock = systemClock, random = systemRandom } = options;
+  const links = new WorkspaceLinks(linkKeys, clock, random);
   const access = new WorkspaceAccess(store, clock, (name) => host.workload(name));
   const sessions = new TerminalSessions({ clock });
   const beside = new URL('./page/', import.meta.url);

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../api/object.ts';
 import { workspaceInstances, workspaceTemplates } from '../api/resources.ts';
 import { type Clock, rfc3339 } from '../clock.ts';
+import { isRevoked } from '../controllers/workspace/link-records.ts';
 import { completedSteps, whyLocked } from '../controllers/workspace/navigation.ts';
 import { RookeryError } from '../errors.ts';
 import { getCondition, ignoreNotFound, isConflict, type ObjectStore, PatchHelper } from '../kube/index.ts';
@@ -13,6 +14,10 @@ export interface WorkspaceKey {
   name: string;
   /** Where it is given, a workspace made anew under the same name does not count. */
   uid?: string;
+  /** Of the link that somebody came by, which may have been revoked. */
+  id?: string;
+  issuedAt?: number;
+  expiresAt?: number;
 }
 
 export interface WorkspaceView {
@@ -144,6 +149,11 @@ export class WorkspaceAccess {
     return this.#shell((await this.#find(key)).instance);
   }
 
+  /** Throws when the link that somebody came by has been revoked, or the workspace is gone. */
+  async checkLink(key: WorkspaceKey): Promise<void> {
+    await this.#instance(key);
+  }
+
   /** What its workload said, also while it does not run. */
   async logs(key: WorkspaceKey, since?: string): Promise<string[]> {
     const { instance } = await this.#find(key);
@@ -183,16 +193,25 @@ export class WorkspaceAccess {
   }
 
   async #find(key: WorkspaceKey) {
-    const { namespace, name: own } = key;
-    const instance = await this.#store.get(workspaceInstances, { namespace, name: own }).catch(ignoreNotFound);
-    if (!instance || (key.uid !== undefined && key.uid !== instance.metadata.uid)) {
-      throw new RookeryError('workspace.missing', `there is no workspace ${key.name}`, { class: 'user' });
-    }
+    const instance = await this.#instance(key);
     const name = instance.spec?.templateRef?.name as string;
     const template = await this.#store.get(workspaceTemplates, { name }).catch(ignoreNotFound);
     const steps: Step[] = template?.spec?.steps ?? [];
     const current = instance.status?.currentStep ?? instance.spec?.currentStep ?? steps[0]?.id;
     return { instance, template, steps, step: steps.find(({ id }) => id === current) };
+  }
+
+  async #instance(key: WorkspaceKey): Promise<KubeObject> {
+    const { namespace, name } = key;
+    const instance = await this.#store.get(workspaceInstances, { namespace, name }).catch(ignoreNotFound);
+    if (!instance || (key.uid !== undefined && key.uid !== instance.metadata.uid)) {
+      throw new RookeryError('workspace.missing', `there is no workspace ${name}`, { class: 'user' });
+    }
+    if (isRevoked(instance, key)) {
+      const hint = 'ask for a new one with `rookery workspace open`';
+      throw new RookeryError('workspace.revoked', 'this link has been revoked', { class: 'user', hint });
+    }
+    return instance;
   }
 }
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
+import { systemClock, systemRandom } from '../clock.ts';
 import { loadConfig } from '../config.ts';
 import { silentLogger } from '../telemetry/log.ts';
 import { TerminalSessions } from './terminal/terminal-sessions.ts';
@@ -9,7 +9,7 @@ import type { WorkspaceAccess } from './workspace-access.ts';
 import { WorkspaceLinks } from './workspace-links.ts';
 import { WorkspaceServer } from './workspace-server.ts';
 
-const links = new WorkspaceLinks(Buffer.alloc(32, 1), systemClock);
+const links = new WorkspaceLinks({ all: [{ key: Buffer.alloc(32, 1) }] }, systemClock, systemRandom);
 const server = await WorkspaceServer.start({
   links,
   access: { check: async () => [] } as unknown as WorkspaceAccess,

@@ -32,7 +32,12 @@ export interface WorkspaceServerOptions {
 
 const BODY_MAX = 64 * 1024;
 const KEEP_ALIVE_MS = 60_000;
-const STATUS: Record<string, number> = { 'workspace.missing': 404, 'workspace.locked': 403, 'http.too-large': 413 };
+const STATUS: Record<string, number> = {
+  'workspace.missing': 404,
+  'workspace.locked': 403,
+  'workspace.revoked': 403,
+  'http.too-large': 413,
+};
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -119,6 +124,7 @@ export class WorkspaceServer {
     if (method === 'GET ') {
       // Coming here is use; a page that is left open is not.
       if (pass.role === 'student') await access.wake(pass);
+      else await access.checkLink(pass);
       return await this.#asset(response, 'index.html');
     }
     if (method === 'GET state') return json(response, 200, { ...(await access.view(pass)), role: pass.role });

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { listenForInterrupts } from '../cli/interrupt.ts';
 import { catalog } from './catalog.ts';
 import { download } from './download.ts';
 import { installTool } from './install-tool.ts';
@@ -22,6 +23,10 @@ const clock = {
     return () => {};
   },
 };
+
+/** As `rookery tools install` passes it on: undici looks into the signal before it connects. */
+const interrupts = listenForInterrupts();
+afterAll(() => interrupts.stopListening());
 
 let folder: string;
 let server: Server;
@@ -46,7 +51,7 @@ afterEach(() => {
 const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/tool`;
 const file = () => join(folder, 'tools', 'tool');
 const get = (env: Record<string, string> = {}, wanted = { url: url(), sha256 }) =>
-  download(wanted, file(), { env, clock, attempts: 3 });
+  download(wanted, file(), { env, clock, attempts: 3, signal: interrupts.signal });
 
 /** Whole, or the rest when that is asked for. */
 function serve(content: Buffer, { incoming, response }: { incoming: IncomingMessage; response: ServerResponse }): void {
@@ -175,7 +180,11 @@ it('installs what works here, and throws away what does not', async () => {
     };
   };
   const install = (content: Buffer) =>
-    installTool('tool', join(folder, 'tools'), systemProcesses({}), { entry: entry(content), clock });
+    installTool('tool', join(folder, 'tools'), systemProcesses({}), {
+      entry: entry(content),
+      clock,
+      signal: interrupts.signal,
+    });
   expect(await install(script('1.2.3'))).toEqual({ name: 'tool', path: file(), version: [1, 2, 3] });
   await expect(install(script('3.0.0'))).rejects.toMatchObject({ code: 'tool.unusable', hint: 'by hand' });
   expect(existsSync(file())).toBe(false);

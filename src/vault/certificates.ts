@@ -38,6 +38,7 @@ export interface Issuing {
 }
 
 const DAY = 86_400_000;
+const CA_DAYS = 3650;
 /** Clocks of the machines that check it may be behind. */
 const BACKDATE = 5 * 60_000;
 
@@ -67,16 +68,26 @@ export function createCa(commonName: string, issuing: Issuing): KeyPair {
   const keys = newKeys();
   const name = subject(commonName, []);
   const cert = certificate({
-    issuing: { days: 3650, ...issuing },
+    issuing: { days: CA_DAYS, ...issuing },
     issuer: { name, key: keys.privateKey, keyId: keyId(keys.publicKey) },
     name,
     publicKey: keys.publicKey,
-    extensions: [
-      extension(OID.keyUsage, SIGN_ENCIPHER_CERTS, true),
-      extension(OID.constraints, d.sequence(d.TRUE), true),
-    ],
+    extensions: caExtensions(),
   });
   return { cert, key: privatePem(keys.privateKey) };
+}
+
+/** The certificate of `ca` that the holder of `signer` vouches for: clients that trust the one accept what the other signs. */
+export function bridgeCa(signer: KeyPair, ca: KeyPair, issuing: Issuing): string {
+  const { name, key, keyId: id } = issuerOf(ca);
+  return certificate({
+    issuing: { days: CA_DAYS, ...issuing },
+    issuer: issuerOf(signer),
+    name,
+    publicKey: createPublicKey(key),
+    extensions: caExtensions(),
+    subjectKeyId: id,
+  });
 }
 
 /** `hosts`: DNS names and IP addresses it is reached under. */
@@ -130,9 +141,12 @@ interface Content {
   name: Buffer;
   publicKey: KeyObject;
   extensions: Buffer[];
+  /** Default: of the public key. */
+  subjectKeyId?: Buffer;
 }
 
-function certificate({ issuing, issuer, name, publicKey, extensions }: Content): string {
+function certificate({ issuing, issuer, name, publicKey, extensions, ...more }: Content): string {
+  const subjectKeyId = more.subjectKeyId ?? keyId(publicKey);
   const now = issuing.clock.now();
   const serial = (issuing.random ?? systemRandom).bytes(16);
   // Positive, not zero, always the same length.
@@ -150,13 +164,17 @@ function certificate({ issuing, issuer, name, publicKey, extensions }: Content):
       3,
       d.sequence(
         ...extensions,
-        extension(OID.subjectKey, d.octets(keyId(publicKey))),
+        extension(OID.subjectKey, d.octets(subjectKeyId)),
         extension(OID.authorityKey, d.sequence(d.implicit(0, issuer.keyId))),
       ),
     ),
   );
   const signature = sign('sha256', body, issuer.key);
   return toPem('CERTIFICATE', d.sequence(body, algorithm, d.bits(signature)));
+}
+
+function caExtensions(): Buffer[] {
+  return [extension(OID.keyUsage, SIGN_ENCIPHER_CERTS, true), extension(OID.constraints, d.sequence(d.TRUE), true)];
 }
 
 function leafExtensions(usages: Usage[], names: Buffer | undefined): Buffer[] {
@@ -199,11 +217,11 @@ function issuerOf(ca: KeyPair): Issuer {
   const name = fields[fields[0]?.tag === 0xa0 ? 5 : 4];
   if (!name) throw new RookeryError('vault.bad-certificate', 'the CA certificate has no subject');
   const key = createPrivateKey(ca.key);
-  return { name: name.whole, key, keyId: subjectKeyId(fields) ?? keyId(createPublicKey(key)) };
+  return { name: name.whole, key, keyId: namedKeyId(fields) ?? keyId(createPublicKey(key)) };
 }
 
 /** How a CA that somebody else made names its key: those who check compare it. */
-function subjectKeyId(fields: d.Node[]): Buffer | undefined {
+function namedKeyId(fields: d.Node[]): Buffer | undefined {
   const block = fields.find((each) => each.tag === 0xa3);
   const list = block && d.parse(block.content)[0];
   for (const entry of list ? d.parse(list.content) : []) {

@@ -3,7 +3,7 @@
  * keys, older ones still open what they wrapped. Master keys never touch data, only the data keys of stores.
  */
 import { readFile } from 'node:fs/promises';
-import { type Random, systemRandom } from '../clock.ts';
+import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import { decrypt, encrypt, KEY_BYTES } from './cipher.ts';
 import { createPrivate, writePrivate } from './files.ts';
@@ -12,28 +12,50 @@ interface KeyringFile {
   version: 1;
   /** Number → key in base64; the highest number is the one in use. */
   keys: Record<string, string>;
+  /** Number → when it was made, in milliseconds since the epoch; absent for keys of older versions. */
+  made?: Record<string, number>;
+}
+
+export interface MasterKey {
+  number: number;
+  madeAt?: number;
+}
+
+interface Keys {
+  keys: Map<number, Buffer>;
+  made: Map<number, number>;
 }
 
 export class Keyring {
   readonly #file: string;
   readonly #random: Random;
+  readonly #clock: Clock;
   #keys: Map<number, Buffer>;
+  #made: Map<number, number>;
 
-  private constructor(file: string, keys: Map<number, Buffer>, random: Random) {
+  private constructor(file: string, { keys, made }: Keys, random: Random, clock: Clock) {
     this.#file = file;
     this.#keys = keys;
+    this.#made = made;
     this.#random = random;
+    this.#clock = clock;
   }
 
   /** Reads the file, or makes it with a first key. */
-  static async open(file: string, random: Random = systemRandom): Promise<Keyring> {
+  static async open(file: string, random: Random = systemRandom, clock: Clock = systemClock): Promise<Keyring> {
     let text = await read(file);
     if (text === undefined) {
-      await createPrivate(file, serialise(new Map([[1, random.bytes(KEY_BYTES)]])), random);
+      const first = { keys: new Map([[1, random.bytes(KEY_BYTES)]]), made: new Map([[1, clock.now()]]) };
+      await createPrivate(file, serialise(first), random);
       // Whoever was first, the file now says which key it is.
       text = (await read(file)) ?? '';
     }
-    return new Keyring(file, parse(file, text), random);
+    return new Keyring(file, parse(file, text), random, clock);
+  }
+
+  /** Newest first. */
+  get list(): MasterKey[] {
+    return [...this.#keys.keys()].sort((a, b) => b - a).map((number) => ({ number, madeAt: this.#made.get(number) }));
   }
 
   get newest(): number {
@@ -61,14 +83,28 @@ export class Keyring {
     }
   }
 
-  /** Adds a new master key, in the file before it is used. Stores take it up when they are opened next. */
+  /** Adds a new master key, in the file before it is used. Stores take it up when their sealers are renewed. */
   async rotate(): Promise<number> {
-    const keys = new Map(this.#keys);
     const number = this.newest + 1;
-    keys.set(number, this.#random.bytes(KEY_BYTES));
-    await writePrivate(this.#file, serialise(keys), this.#random);
-    this.#keys = keys;
+    const keys = new Map(this.#keys).set(number, this.#random.bytes(KEY_BYTES));
+    await this.#write({ keys, made: new Map(this.#made).set(number, this.#clock.now()) });
     return number;
+  }
+
+  /** Removes a master key for good. The caller knows that nothing is wrapped with it any more. */
+  async retire(number: number): Promise<void> {
+    if (number === this.newest) throw new Error('the newest master key is in use');
+    const keys = new Map(this.#keys);
+    const made = new Map(this.#made);
+    keys.delete(number);
+    made.delete(number);
+    await this.#write({ keys, made });
+  }
+
+  async #write(next: Keys): Promise<void> {
+    await writePrivate(this.#file, serialise(next), this.#random);
+    this.#keys = next.keys;
+    this.#made = next.made;
   }
 
   #key(number: number, context: string): Buffer {
@@ -96,15 +132,16 @@ async function read(file: string): Promise<string | undefined> {
   }
 }
 
-function serialise(keys: Map<number, Buffer>): string {
+function serialise({ keys, made }: Keys): string {
   const file: KeyringFile = {
     version: 1,
     keys: Object.fromEntries([...keys].map(([number, key]) => [number, key.toString('base64')])),
+    made: Object.fromEntries(made),
   };
   return `${JSON.stringify(file, null, 2)}\n`;
 }
 
-function parse(file: string, text: string): Map<number, Buffer> {
+function parse(file: string, text: string): Keys {
   let content: Partial<KeyringFile>;
   try {
     content = JSON.parse(text);
@@ -117,7 +154,8 @@ function parse(file: string, text: string): Map<number, Buffer> {
   );
   const whole = [...keys].every(([number, key]) => Number.isInteger(number) && key.length === KEY_BYTES);
   if (keys.size === 0 || !whole) throw broken(file, 'a key is missing or has the wrong length');
-  return keys;
+  const made = new Map(Object.entries(content.made ?? {}).map(([number, at]) => [Number(number), Number(at)]));
+  return { keys, made };
 }
 
 function broken(file: string, why: string, cause?: unknown): RookeryError {

@@ -3,11 +3,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { reseal } from '../apiserver/reseal.ts';
 import { openStore } from '../apiserver/store/sqlite-store.ts';
+import type { RenewableSealer, ResealCursor, Store } from '../apiserver/store/store.ts';
 import { systemClock as clock } from '../clock.ts';
 import { Keyring } from './keyring.ts';
-import { storeSealer } from './sealer.ts';
+import { dataKeysOf, masterKeysOf, storeSealer } from './sealer.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -17,8 +19,13 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 const key = (name: string) => ({ resource: '/secrets', namespace: 'default', name });
 const secret = (name: string, password: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name }, password });
+const sealerOf = (keyring: Keyring, meta: Store['meta'], owner = 'demo') => {
+  const sealer = storeSealer(keyring, meta, owner);
+  sealer.renew();
+  return sealer;
+};
 const open = (keyring: Keyring, owner = 'demo') =>
-  openStore(join(dir, 's.db'), { clock, sealer: (meta) => storeSealer(keyring, meta, owner) });
+  openStore(join(dir, 's.db'), { clock, sealer: (meta) => sealerOf(keyring, meta, owner) });
 
 it('keeps secrets from readers of the file and through a rotation', async () => {
   const keyring = await Keyring.open(join(dir, 'keys.json'));
@@ -63,4 +70,69 @@ it('does not open a value that was moved to another object or back to an older v
   }
   await expect(store.write((tx) => tx.get(key('a')))).rejects.toMatchObject({ code: 'vault.unreadable-value' });
   await store.close();
+});
+
+describe('sealing again', () => {
+  const NAMES = Array.from({ length: 130 }, (_, i) => `s${i}`);
+  const numberOf = (value: Buffer) => value.readUInt32BE(1);
+  const numbersInFile = () => {
+    const db = new Database(join(dir, 's.db'), { readonly: true });
+    const rows = db.prepare("SELECT value FROM log WHERE typeof(value) = 'blob'").all() as { value: Buffer }[];
+    db.close();
+    return [...new Set(rows.map(({ value }) => numberOf(value)))].sort();
+  };
+  /** A store whose sealer the test has in its hands, as a cluster has it. */
+  const openWith = (keyring: Keyring): { store: Store; sealer: RenewableSealer } => {
+    let sealer: RenewableSealer | undefined;
+    const make = (meta: Store['meta']) => {
+      sealer ??= storeSealer(keyring, meta, 'demo');
+      return sealer;
+    };
+    const store = openStore(join(dir, 's.db'), { clock, sealer: make });
+    return { store, sealer: make(store.meta) };
+  };
+  const nothing = { reseal: () => {} };
+
+  it('brings current rows and history to the new key, while others write, and needs no old key afterwards', async () => {
+    const keyring = await Keyring.open(join(dir, 'keys.json'));
+    let { store, sealer } = openWith(keyring);
+    for (const name of NAMES) await store.write((tx) => tx.put(key(name), secret(name, 'first')));
+    await store.write((tx) => tx.put(key('s1'), secret('s1', 'second')));
+    await keyring.rotate();
+    const done = reseal(store, sealer, nothing);
+    await store.write((tx) => tx.put(key('s2'), secret('s2', 'during')));
+    await done;
+    expect(dataKeysOf(store.meta)).toEqual([2]);
+    expect(masterKeysOf(store.meta)).toEqual([2]);
+    await store.close();
+    expect(numbersInFile()).toEqual([2]);
+    await keyring.retire(1);
+    expect(keyring.list.map(({ number }) => number)).toEqual([2]);
+    ({ store, sealer } = openWith(await Keyring.open(join(dir, 'keys.json'))));
+    const passwords = store.list({ resource: '/secrets' }).items.map((item) => item.object().password);
+    expect(passwords).toHaveLength(130);
+    expect(passwords.filter((each) => each !== 'first').sort()).toEqual(['during', 'second']);
+    const history: unknown[] = [];
+    store.watch({ resource: '/secrets', afterRv: 0 }, (event) => history.push(event.current.object().password));
+    await vi.waitFor(() => expect(history).toHaveLength(132));
+    await store.close();
+  });
+
+  it('broken off between two turns, it goes on after the next start', async () => {
+    const keyring = await Keyring.open(join(dir, 'keys.json'));
+    let { store, sealer } = openWith(keyring);
+    for (const name of NAMES) await store.write((tx) => tx.put(key(name), secret(name, 'x')));
+    await keyring.rotate();
+    sealer.renew();
+    const at: ResealCursor | undefined = await store.reseal((sealed) => sealer.isCurrent(sealed));
+    expect(at).toBeDefined();
+    await store.close();
+    expect(numbersInFile()).toEqual([1, 2]);
+    ({ store, sealer } = openWith(await Keyring.open(join(dir, 'keys.json'))));
+    expect(dataKeysOf(store.meta)).toEqual([1, 2]);
+    await reseal(store, sealer, nothing);
+    expect(dataKeysOf(store.meta)).toEqual([2]);
+    await store.close();
+    expect(numbersInFile()).toEqual([2]);
+  });
 });

@@ -84,6 +84,9 @@ describe('store sealer', () => {
     expect(storeSealer(ring, meta, 's').seal('same key', 'c').readUInt32BE(1)).toBe(1);
     await ring.rotate();
     const after = storeSealer(ring, meta, 's');
+    expect(after.isCurrent(old)).toBe(true);
+    after.renew();
+    expect(after.isCurrent(old)).toBe(false);
     const fresh = after.seal('new', 'c');
     expect([old, fresh].map((sealed) => sealed.readUInt32BE(1))).toEqual([1, 2]);
     const reopened = storeSealer(await Keyring.open(file), meta, 's');

@@ -77,7 +77,7 @@ describe('credentials', () => {
     });
     expectStatus(await scene.http.get(MAPS, { token: null, ...stranger }), 401);
     const ca = createCa('clients', { clock: systemClock });
-    scene.server.root.credentials.clientCa = ca;
+    scene.server.root.credentials.clientCas.replace(ca);
     const good = issueClient(ca, 'root', ['system:masters'], { clock: systemClock });
     expect((await scene.http.get(MAPS, { token: null, ...good })).status).toBe(200);
     const old = { ...systemClock, now: () => systemClock.now() - 400 * 86_400_000 };

@@ -17,6 +17,13 @@ const checkResult = z.object({
   checkedAt: time('When it was run.'),
 });
 
+const linkRecord = z.object({
+  id: z.string().max(64).describe('By which it is revoked.'),
+  role: z.enum(['student', 'viewer']).describe('Whether it lets somebody work, or only look.'),
+  createdAt: time('When it was made.'),
+  expiresAt: time('When it lets nobody in any more by itself.'),
+});
+
 export const workspaceInstance = defineKind({
   group: 'workshop.platform',
   version: 'v1alpha1',
@@ -40,6 +47,11 @@ export const workspaceInstance = defineKind({
         .optional()
         .describe('The step it shall be at. Changing it requests a transition; status.currentStep follows.'),
       overrides: workspaceDefaults.optional().describe('Deviations from the template, as far as it allows them.'),
+      revokedLinks: listSet(z.string().max(64))
+        .max(200)
+        .optional()
+        .describe('Links that let nobody in any more, by id; `status.links` lists them.'),
+      linksRevokedAt: time('Links made up to this moment let nobody in any more.').optional(),
       suspend: z.boolean().optional().describe('Suspend the workspace; its state comes back on resume.'),
     })
     .describe('Whose workspace, of which template, at which step.'),
@@ -58,6 +70,10 @@ export const workspaceInstance = defineKind({
         .object({ webTerminal: z.string().max(2048).optional().describe('URL of the browser terminal.') })
         .optional()
         .describe('How to get in.'),
+      links: listMap(linkRecord, 'id')
+        .max(200)
+        .optional()
+        .describe('Links into it that have been made and may be valid.'),
       clusterRef: z
         .object({ name: dnsSubdomain.describe('Name of the Cluster in this namespace.') })
         .optional()

@@ -35,6 +35,8 @@ export interface Credentials {
   /** PEM bundle, read anew when it changes; certificates of any other issuer are refused. */
   clientCa: string;
   staticTokens: StaticToken[];
+  /** Certificates that count no longer, by serial number; another array when it changes. */
+  revoked?: readonly { serial: string }[];
 }
 
 export interface AuthenticatorOptions {
@@ -99,12 +101,20 @@ export class Authenticator {
     return ANONYMOUS;
   }
 
+  /** Everybody is looked at again: a key was retired, or a certificate revoked. */
+  forget(): void {
+    this.#tokens.clear();
+    this.#certificates = new WeakMap();
+  }
+
   #certified(certificate: X509Certificate): Identity {
     const now = this.#options.clock.now();
     const roots = this.#clientRoots();
     let known = this.#certificates.get(certificate);
     if (!known || now > known.expires) {
       known = certifiedIdentity(certificate, roots, now);
+      const { revoked = [] } = this.#options.credentials;
+      if (revoked.some(({ serial }) => serial === certificate.serialNumber)) throw unauthorized();
       this.#certificates.set(certificate, known);
     }
     return known.identity;

@@ -63,6 +63,8 @@ export interface ServiceAccountTokensOptions {
   issuer: string;
   /** Audiences of this server; a token for none of them does not authenticate here. */
   audiences: string[];
+  /** Told until when a token is valid, in milliseconds since the epoch; not of tokens in Secrets, which are found there. */
+  onIssue?(expires: number): void;
 }
 
 export class ServiceAccountTokens {
@@ -78,7 +80,7 @@ export class ServiceAccountTokens {
 
   issue(binding: TokenBinding, audiences: string[], expirationSeconds: number): string {
     const now = Math.floor(this.#options.clock.now() / 1000);
-    return this.#sign({
+    const token = this.#sign({
       aud: audiences,
       exp: now + expirationSeconds,
       iat: now,
@@ -88,11 +90,22 @@ export class ServiceAccountTokens {
       nbf: now,
       sub: serviceAccountUser(binding.namespace, binding.serviceaccount.name),
     });
+    if (!binding.secret) this.#options.onIssue?.((now + expirationSeconds + LEEWAY_SECONDS) * 1000);
+    return token;
   }
 
   /** The token kept in a Secret of type kubernetes.io/service-account-token; lives as long as the Secret. */
   issueForSecret(binding: TokenBinding & { secret: ObjectName }): string {
     return this.issue(binding, this.audiences, 10 * 365 * 24 * 3600);
+  }
+
+  /** Whether it was signed with the key that signs now; says nothing about its validity. */
+  isOfNewestKey(token: string): boolean {
+    try {
+      return decoded(token.split('.')[0] ?? '').kid === this.#options.keys[0]?.id;
+    } catch {
+      return false;
+    }
   }
 
   /** Whether a bearer token claims to be ours; says nothing about its validity. */

@@ -85,8 +85,8 @@ function missingData(
   };
   want('ca.crt', rootCa);
   want('namespace', namespace);
-  // Bound to the secret, so it dies with it; a token that is there is left alone.
-  if (!data.token) {
+  // Bound to the secret, so it dies with it. One of an older key is replaced while that key still counts.
+  if (!data.token || !tokens.isOfNewestKey(Buffer.from(data.token, 'base64').toString())) {
     want('token', tokens.issueForSecret({ namespace, serviceaccount, secret: { name, uid: secret.metadata.uid } }));
   }
   return wanted;

@@ -51,8 +51,14 @@ export class Connections {
     answer.once('close', () => answers.delete(answer));
   }
 
-  destroy(): void {
-    for (const peer of this.#all.keys()) peer.destroy();
+  /** All, or those that are meant. Says how many there were. */
+  destroy(isMeant: (socket: TLSSocket) => boolean = () => true): number {
+    const meant = [...this.#all.keys()].filter((peer) => {
+      const socket = 'socket' in peer ? peer.socket : peer;
+      return socket !== undefined && isMeant(socket as TLSSocket);
+    });
+    for (const peer of meant) peer.destroy();
+    return meant.length;
   }
 
   #add(peer: Peer): void {

@@ -7,23 +7,32 @@ import type { Cluster } from '../cluster.ts';
 import { parseAccept } from '../codec/accept.ts';
 import { aggregated, apiGroup, apiGroupList, apiResourceList, apiVersions, type Document } from '../kinds/discovery.ts';
 import { openApiDocument, openApiIndex } from '../kinds/openapi-v3.ts';
-import { methodNotAllowed } from '../status.ts';
+import { badRequest, methodNotAllowed } from '../status.ts';
 import { VERSION } from '../version.ts';
 import type { Exchange } from './exchange.ts';
 import { nothingAt } from './not-found.ts';
 import { serveOpenApiV2 } from './openapi-v2-request.ts';
 
-export async function servePath(
-  cluster: Cluster,
-  exchange: Exchange,
-  identity: Identity,
-  metrics: () => string,
-): Promise<void> {
+/** Answers with JSON. Only those get here whom RBAC lets use the path (`nonResourceURLs`). */
+export type OwnPath = (request: { verb: string; rest: string[]; body: unknown }) => Promise<unknown>;
+export type OwnPaths = Readonly<Record<string, OwnPath>>;
+
+export interface PathRequest {
+  cluster: Cluster;
+  exchange: Exchange;
+  identity: Identity;
+  metrics: () => string;
+  own?: OwnPaths;
+}
+
+export async function servePath({ cluster, exchange, identity, metrics, own }: PathRequest): Promise<void> {
   const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path;
   const verb = exchange.method === 'HEAD' ? 'get' : exchange.method.toLowerCase();
   requireAllowed(cluster.authorizer, identity, { verb, path });
-  if (verb !== 'get') throw methodNotAllowed();
   const [, first = '', ...rest] = path.split('/');
+  const answer = own && Object.hasOwn(own, first) ? own[first] : undefined;
+  if (answer) return sendJson(exchange, await answer({ verb, rest, body: await bodyOf(exchange, verb) }));
+  if (verb !== 'get') throw methodNotAllowed();
   switch (first) {
     case 'api':
     case 'apis':
@@ -49,6 +58,16 @@ export async function servePath(
       return sendJson(exchange, { paths: rootPaths(cluster) });
     default:
       throw nothingAt(exchange.path);
+  }
+}
+
+async function bodyOf(exchange: Exchange, verb: string): Promise<unknown> {
+  if (verb === 'get') return undefined;
+  const text = (await exchange.body()).toString();
+  try {
+    return JSON.parse(text || '{}');
+  } catch {
+    throw badRequest('the body of the request is not JSON');
   }
 }
 

@@ -27,7 +27,7 @@ import { sendValue, statusForm } from './answer.ts';
 import { Connections, type Peer } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { PageNotFound } from './not-found.ts';
-import { servePath } from './path-requests.ts';
+import { type OwnPaths, servePath } from './path-requests.ts';
 import { deadlineOf, tookTooLong } from './request-deadline.ts';
 import { serveResource } from './resource-requests.ts';
 import { clusterNamed, parseRoute, type Route, splitCluster } from './route.ts';
@@ -47,6 +47,8 @@ export interface ServerOptions {
   random?: Random;
   /** Text for `/metrics`. */
   metrics?: () => string;
+  /** Beside Kubernetes' own, at the root only: by the first part of the path. */
+  ownPaths?: OwnPaths;
   /** Told of failures that are ours, not the client's. */
   onError?: (error: unknown, request: { method: string; path: string }) => void;
 }
@@ -99,6 +101,16 @@ export class ApiServer {
     });
   }
 
+  /** Connections that come from now on see this certificate; those there are go on. */
+  useTls(tls: ServerOptions['tls']): void {
+    this.#server.setSecureContext(tls);
+  }
+
+  /** Ends every connection that shows this client certificate, with all that runs over it. Says how many there were. */
+  endConnectionsOf(serial: string): number {
+    return this.#connections.destroy((socket) => certificateOf(socket)?.serialNumber === serial);
+  }
+
   /** Ends watches cleanly, lets running requests finish for a moment, closes the port. Clusters stay open. */
   async close(): Promise<void> {
     this.#stopping = true;
@@ -144,7 +156,9 @@ export class ApiServer {
       const entered = this.#fairness.enter(cluster, exchange, identity, route);
       exchange.seat = entered instanceof Promise ? await entered : entered;
       if (route.kind === 'path') {
-        await servePath(cluster, exchange, identity, () => this.#metrics(split.cluster));
+        const metrics = () => this.#metrics(split.cluster);
+        const own = split.cluster === ROOT ? this.#options.ownPaths : undefined;
+        await servePath({ cluster, exchange, identity, metrics, own });
       } else if (route.verb === 'watch') {
         await this.#stream(cluster.name, (signal) =>
           serveResource(cluster as Cluster, exchange as Exchange, route, identity, signal, current),
@@ -254,7 +268,7 @@ export class ApiServer {
     if (!socket) return undefined;
     let certificate = this.#certificates.get(socket);
     if (certificate === undefined) {
-      certificate = socket.getPeerX509Certificate?.() ?? null;
+      certificate = certificateOf(socket) ?? null;
       this.#certificates.set(socket, certificate);
     }
     return certificate ?? undefined;
@@ -263,6 +277,10 @@ export class ApiServer {
 
 function peerOf(request: IncomingMessage | Http2ServerRequest): Peer | undefined {
   return ('stream' in request ? request.stream.session : request.socket) as Peer | undefined;
+}
+
+function certificateOf(socket: TLSSocket): X509Certificate | undefined {
+  return socket.getPeerX509Certificate?.();
 }
 
 function socketOf(request: IncomingMessage | Http2ServerRequest): TLSSocket | undefined {

@@ -6,7 +6,7 @@ import type { Statement } from 'better-sqlite3';
 import type { Connection } from './format.ts';
 import { Recent } from './recent.ts';
 import { Resources } from './resources.ts';
-import type { ChangeEvent, Key, Stored } from './store.ts';
+import type { ChangeEvent, Key, ResealCursor, Stored } from './store.ts';
 import type { Values } from './values.ts';
 import { Deletion, Version } from './version.ts';
 
@@ -39,6 +39,8 @@ const SQL = {
     WHERE l.rv > ? AND l.rv <= ? AND l.resource = ? ORDER BY l.rv`,
   newest: 'SELECT max(rv) AS rv FROM log',
   plain: "SELECT rv, namespace, name, value FROM log WHERE resource = ? AND typeof(value) = 'text'",
+  sealed: `SELECT rv, namespace, name, value FROM log WHERE resource = ? AND (namespace, name, rv) > (?, ?, ?)
+    ORDER BY namespace, name, rv LIMIT ?`,
   replace: 'UPDATE log SET value = ? WHERE rv = ?',
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
@@ -248,6 +250,31 @@ export class Log {
     this.#db.pragma('wal_checkpoint(TRUNCATE)');
     this.#db.pragma('secure_delete = OFF');
     this.#db.pragma(`synchronous = ${synchronous}`);
+  }
+
+  /** The next `count` rows of the sealed resources; those with an older key are sealed again. */
+  reseal(
+    isSealed: (resource: string) => boolean,
+    isCurrent: (sealed: Buffer) => boolean,
+    count: number,
+    after?: ResealCursor,
+  ): ResealCursor | undefined {
+    const ids = this.#resources.all().filter(([name]) => isSealed(name));
+    const [resource, id] = ids.sort((a, b) => a[1] - b[1]).find((each) => each[1] >= (after?.resource ?? 0)) ?? [];
+    if (resource === undefined || id === undefined) return undefined;
+    const from = after?.resource === id ? after : { namespace: '', name: '', rv: -1 };
+    const rows = this.#sql('sealed').all(id, from.namespace, from.name, from.rv, count) as PageRow[];
+    this.#db.transaction(() => {
+      for (const { value, rv, namespace, name } of rows) {
+        if (!Buffer.isBuffer(value) || isCurrent(value)) continue;
+        const key = { resource, namespace, name };
+        this.#sql('replace').run(this.#values.toColumn(key, rv, this.#values.fromColumn(key, rv, value)), rv);
+      }
+    })();
+    const last = rows.at(-1);
+    if (last && rows.length === count) return { resource: id, namespace: last.namespace, name: last.name, rv: last.rv };
+    const isLast = !ids.some((each) => each[1] > id);
+    return isLast ? undefined : { resource: id + 1, namespace: '', name: '', rv: -1 };
   }
 
   // ---- rows ----------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import {
   type Key,
   type ListPage,
   type ListRequest,
+  type ResealCursor,
   type Room,
   type Sealer,
   type Store,
@@ -46,6 +47,9 @@ export interface StoreOptions {
   room?: Room;
 }
 
+/** Secrets are small: a turn of so many takes a millisecond or two. */
+const RESEALED_PER_TURN = 50;
+
 /** Opens (and makes, when missing) the store in `file`; `:memory:` is one that vanishes. */
 export function openStore(file: string, options: StoreOptions): Store {
   const path = file === ':memory:' ? file : resolve(file);
@@ -66,6 +70,7 @@ class SqliteStore implements Store {
   readonly #file: string;
   readonly #db: Connection;
   readonly #log: Log;
+  readonly #sealed: (resource: string) => boolean;
   readonly #writer: Writer;
   readonly #watchers: Watchers;
   readonly #compaction: Compaction;
@@ -96,6 +101,7 @@ class SqliteStore implements Store {
     const beforeWrite = () => this.#checkpoints?.settle();
     this.meta = new Meta(db, file, beforeWrite);
     const sealed = options.sealed ?? ((resource: string) => sealer !== undefined && resource === '/secrets');
+    this.#sealed = sealed;
     this.#log = new Log(
       db,
       values(() => (typeof sealer === 'function' ? sealer(this.meta) : sealer), sealed),
@@ -200,6 +206,13 @@ class SqliteStore implements Store {
     } finally {
       this.#snapshots.delete(settled);
     }
+  }
+
+  async reseal(isCurrent: (sealed: Buffer) => boolean, after?: ResealCursor): Promise<ResealCursor | undefined> {
+    await this.#busy();
+    const next = this.#read(() => this.#log.reseal(this.#sealed, isCurrent, RESEALED_PER_TURN, after));
+    this.#checkpoints?.wrote(RESEALED_PER_TURN, 0);
+    return next;
   }
 
   close(options: { discard?: boolean } = {}): Promise<void> {

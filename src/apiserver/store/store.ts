@@ -140,13 +140,35 @@ export interface Store {
    * returns; inside a write function, when that is.
    */
   meta: { get(name: string): string | undefined; set(name: string, value: string): void };
+  /**
+   * Seals the next rows again that are not `isCurrent`, in one short transaction; nothing else about them changes.
+   * Returns where to go on, undefined after the last row. Rows that are written meanwhile are sealed with the newest key.
+   */
+  reseal(isCurrent: (sealed: Buffer) => boolean, after?: ResealCursor): Promise<ResealCursor | undefined>;
   /** Finishes what is queued; watches just end. */
   /** `discard`: the file is about to be removed, so nothing has to reach the disk. */
   close(options?: { discard?: boolean }): Promise<void>;
+}
+
+/** The row that was sealed again last. */
+export interface ResealCursor {
+  resource: number;
+  namespace: string;
+  name: string;
+  rv: number;
 }
 
 /** Seals values of some resources at rest; `vault` implements it. */
 export interface Sealer {
   seal(plain: string, context: string): Buffer;
   open(sealed: Buffer, context: string): string;
+}
+
+/** One whose keys can be exchanged while the store is in use. */
+export interface RenewableSealer extends Sealer {
+  /** Takes a new key for what is sealed from now on, if there is a newer master key. Never inside a transaction. */
+  renew(): void;
+  isCurrent(sealed: Buffer): boolean;
+  /** Forgets all keys but the newest: everything has been sealed again with that. */
+  forgetOld(): void;
 }

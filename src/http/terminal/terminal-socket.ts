@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Clock } from '../../clock.ts';
+import { type Clock, every } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { WorkspaceAccess } from '../workspace-access.ts';
@@ -29,6 +29,8 @@ const BACKLOG_MAX = 4 * 1024 * 1024;
 const REASON_MAX = 40;
 /** Lets a browser tell a shell that ended from a connection that broke. */
 const CODES = { ended: 4000, notRunning: 4001, slow: 4002, expired: 4003 };
+/** How often a terminal that is open asks whether its link still counts. */
+const LINK_CHECK_MS = 1000;
 
 const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_MAX });
 
@@ -68,8 +70,15 @@ async function attach(
   const forget = clock.after(pass.expiresAt - clock.now(), () =>
     connection.close(CODES.expired, 'the link has expired'),
   );
+  const stopChecking = every(clock, LINK_CHECK_MS, () => {
+    access.checkLink(pass).catch((error) => {
+      if (error instanceof RookeryError) connection.close(CODES.expired, error.message.slice(0, REASON_MAX));
+      else log.warn('a link could not be checked', { error: String(error) });
+    });
+  });
   const leave = () => {
     forget();
+    stopChecking();
     session.detach(viewer);
     void sessions.release(ref);
   };
