@@ -1,9 +1,12 @@
 /** `rookery doctor`: what works here, what is missing, and the command that helps. With a provisioner, ends with 1 when that cannot be used. */
 import pc from 'picocolors';
 import { type DiskReport, diskReport } from '../embedded/disk-report.ts';
+import { checkPrivileges } from '../privileged/privilege-check.ts';
+import { privilegesOf } from '../privileged/privileged.ts';
 import { clusterWays } from '../provisioners/registry.ts';
 import { type Check, checkHost } from '../tools/host-checks.ts';
 import { systemProcesses } from '../tools/processes.ts';
+import { checkShells } from '../workloads/process/shell-checks.ts';
 import { type GlobalOptions, homeOf } from './connect.ts';
 import { columns, print } from './output.ts';
 import { availability, wayNamed } from './ways.ts';
@@ -23,9 +26,11 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const home = homeOf(options);
   if (options.provisioner) wayNamed(options.provisioner);
   const disk = await diskReport(home).catch(() => undefined);
-  const checks = (await checkHost(systemProcesses(), home.path)).map((check) =>
-    check.name === 'disk' && disk?.state === 'full' ? fullDisk(check, disk) : check,
-  );
+  const processes = systemProcesses();
+  const privileged = privilegesOf(processes);
+  const [found, shells] = await Promise.all([checkHost(processes, home.path), checkShells(processes, privileged)]);
+  const host = found.map((check) => (check.name === 'disk' && disk?.state === 'full' ? fullDisk(check, disk) : check));
+  const checks = [...host, checkPrivileges(privileged), ...shells];
   const provisioners = await Promise.all(
     clusterWays.map(async (way): Promise<Verdict> => {
       const probe = await availability(way, home);

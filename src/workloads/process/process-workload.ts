@@ -136,12 +136,11 @@ export class ProcessWorkload implements Workload {
   /** What was asked for, or is promised, and does not hold here. */
   async #gaps(id: string, { limits, servers = [] }: Note): Promise<string[]> {
     const { gaps } = await this.#sandboxes.containment();
-    const asked = Object.keys(numbersOf(limits)).map((name) => `resources.${name}`);
     const { why } = await this.#privileged.limit(id, numbersOf(limits));
     const closed = servers.filter((server) => this.#isForbidden(server));
     return [
       ...gaps.map((gap) => `${gap.what}: ${gap.why}`),
-      ...(why && asked.length > 0 ? [`${asked.join(' and ')} not enforced here: ${why}`] : []),
+      ...(why ? Object.keys(numbersOf(limits)).map((name) => `resources.${name} is not enforced here: ${why}`) : []),
       ...closed.map(
         ({ host, port }) =>
           `the shell cannot reach ${host}:${port}: it is on this machine and not Rookery's API; network.egress of the template allows it`,

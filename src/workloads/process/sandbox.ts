@@ -85,8 +85,8 @@ export function sandboxed(request: SandboxRequest): SandboxCommand {
     words([...drop, ...command]),
   ];
   const shell = ['--mount', '--pid', '--ipc', '--fork', '--kill-child', '--', '/bin/sh', ...script(setup)];
-  const [program = '', ...args] = [...entryOf(isolation, network), ...shell];
-  return { program, args };
+  // What runs does not outlive Rookery, however that ends.
+  return { program: 'setpriv', args: ['--pdeathsig', 'KILL', '--', ...entryOf(isolation, network), ...shell] };
 }
 
 /** A network that is entered brings the user namespace that it belongs to. */

@@ -43,6 +43,7 @@ export function relayDns(socket: Socket, servers: readonly Destination[]): () =>
     outside.connect(server.port, server.host, () => outside.send(question));
   });
   socket.on('error', () => {});
+  socket.unref();
   return () => {
     for (const each of [socket, ...open]) each.close();
     open.clear();

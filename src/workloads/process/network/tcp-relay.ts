@@ -10,6 +10,8 @@ const CONNECT_MS = 15_000;
 /** Answers how to end it. */
 export function relayTcp(server: Server, { host, port }: Destination): () => void {
   const sockets = new Set<Socket>();
+  // An open port alone does not keep the control plane from ending.
+  server.unref();
   server.maxConnections = CONNECTIONS_MAX;
   // A client that has said all it has to say still waits for the answer.
   (server as Server & { allowHalfOpen: boolean }).allowHalfOpen = true;

@@ -5,6 +5,7 @@
  */
 import { type FileHandle, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RookeryError } from '../../../errors.ts';
 import { AddressBook, type Destination } from './destination.ts';
 import { DNS_PORT, nameServers, relayDns } from './dns-relay.ts';
 import { type Door, type OpenDoor, openDoors } from './open-doors.ts';
@@ -49,7 +50,9 @@ export class WorkspaceNetwork {
 
   /** What enters it, put before a command. */
   get entry(): string[] {
-    if (!this.#namespaces) throw new Error('the network has not been made');
+    if (!this.#namespaces) {
+      throw new RookeryError('workspace.not-running', 'the workspace is stopped', { class: 'retryable' });
+    }
     const { user, net } = this.#namespaces;
     const path = ({ fd }: FileHandle) => `/proc/${process.pid}/fd/${fd}`;
     const owner = user ? ['--preserve-credentials', `--user=${path(user)}`] : [];
