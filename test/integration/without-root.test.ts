@@ -66,6 +66,8 @@ describe.runIf(canBecome)('an ordinary user', () => {
   const object = async (...args: string[]) => JSON.parse(await rookery(...args, '-o', 'json')) as KubeObject;
 
   beforeAll(async () => {
+    // That user cannot write into the repository.
+    execFileSync(process.execPath, [join(root, 'tools/build.mjs')]);
     chownSync(home, USER, USER);
     await rookery('up', '--detach', '--no-demo');
   }, LONG);
