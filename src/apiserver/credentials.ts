@@ -6,6 +6,7 @@ import type { Clock, Random } from '../clock.ts';
 import type { Credentials, StaticToken } from './auth/authenticator.ts';
 import { hashToken } from './auth/authenticator.ts';
 import { MASTERS } from './auth/identity.ts';
+import { loadServiceAccountKey, type ServiceAccountKey } from './auth/service-account-key.ts';
 import { Generations } from './generations.ts';
 import type { CertificateSigner } from './loops/certificate-signing.ts';
 import type { Sealer, Store } from './store/store.ts';
@@ -32,6 +33,16 @@ const ADMIN = 'admin-token';
 const TOKEN_KEYS = 'service-account-key';
 const CLIENT_CAS = 'client-ca';
 const REVOKED = 'revoked-certificates';
+
+/** What tells credentials of a cluster from others; nobody can make one with it. */
+export interface Verifiers {
+  /** SHA-256 of the administrator's token, hex. */
+  adminToken: string;
+  /** Keys of ServiceAccount tokens. */
+  tokenKeys: Pick<ServiceAccountKey, 'id' | 'publicKey'>[];
+  /** PEM bundle. */
+  clientCa: string;
+}
 
 export class ClusterCredentials {
   /** Keys of ServiceAccount tokens, PKCS#8 PEM. */
@@ -95,6 +106,16 @@ export class ClusterCredentials {
         this.clientCas.noteUse(this.#clock.now() + seconds * 1000);
         return certificates.sign(ca, ...request);
       },
+    };
+  }
+
+  /** Reads only: nothing is made that is not there yet. */
+  get verifiers(): Verifiers {
+    const keys = this.tokenKeys.all.map(({ value }) => loadServiceAccountKey(value));
+    return {
+      adminToken: hashToken(this.#read(ADMIN) ?? ''),
+      tokenKeys: keys.map(({ id, publicKey }) => ({ id, publicKey })),
+      clientCa: this.#clientBundle()(),
     };
   }
 

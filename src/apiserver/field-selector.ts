@@ -1,5 +1,6 @@
 /** Field selectors: `metadata.name=x,status.phase!=Running`, on the fields a resource says can be selected. */
 import type { KubeObject } from '../api/object.ts';
+import { own } from './json.ts';
 import type { Resource } from './resource.ts';
 import { badRequest } from './status.ts';
 
@@ -26,7 +27,7 @@ export function parseFieldSelector(text: string, resource: Resource): FieldSelec
   const terms: Term[] = [];
   const selector: FieldSelector = { terms };
   for (const { field, negated, value } of requirements(text)) {
-    const read = METADATA[field] ?? resource.selectableFields[field];
+    const read = own(METADATA, field) ?? own(resource.selectableFields, field);
     if (!read || (field === 'metadata.namespace' && !resource.namespaced)) {
       throw badRequest(`field label not supported: ${field}`);
     }

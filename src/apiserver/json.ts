@@ -12,6 +12,11 @@ export function clone<T>(value: T): T {
   return copy as T;
 }
 
+/** What a table says of a key that came from outside: never what every object inherits (`toString`, `__proto__`). */
+export function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
 /** Sets an own property even for the key `__proto__`, which plain assignment would take for the prototype. */
 export function assign(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {

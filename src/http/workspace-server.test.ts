@@ -9,10 +9,14 @@ import type { WorkspaceAccess } from './workspace-access.ts';
 import { WorkspaceLinks } from './workspace-links.ts';
 import { WorkspaceServer } from './workspace-server.ts';
 
+const steps: string[] = [];
 const links = new WorkspaceLinks({ all: [{ key: Buffer.alloc(32, 1) }] }, systemClock, systemRandom);
 const server = await WorkspaceServer.start({
   links,
-  access: { check: async () => [] } as unknown as WorkspaceAccess,
+  access: {
+    check: async () => [],
+    goTo: async (_pass: unknown, step: string) => void steps.push(step),
+  } as unknown as WorkspaceAccess,
   sessions: new TerminalSessions({ clock: systemClock }),
   assets: new URL('file:///nowhere/'),
   host: '127.0.0.1',
@@ -26,14 +30,14 @@ afterAll(() => server.close());
 
 const place = { namespace: 'ws-ada', name: 'ada' };
 const pass = links.sign({ ...place, uid: '1', role: 'student' }, 60_000);
-const ask = (path: string, method: string, headers: Record<string, string>) =>
+const ask = (path: string, method: string, headers: Record<string, string>, body?: string) =>
   new Promise<{ status?: number; cookie?: string }>((resolve, reject) => {
     request(new URL(path, server.url), { method, headers }, (response) => {
       response.resume();
       resolve({ status: response.statusCode, cookie: response.headers['set-cookie']?.[0] });
     })
       .on('error', reject)
-      .end();
+      .end(body);
   });
 
 it('hands out links to the site of its proxy', () => {
@@ -52,6 +56,23 @@ it('takes pages of that site for its own, whatever host the proxy names, and no 
   expect(await from('https://class.example.com')).toBe(200);
   expect(await from('https://evil.example.com')).toBe(403);
   expect(await from('https://class.example.com.evil.example')).toBe(403);
+});
+
+it('goes to the step that is named, and refuses a body that names none', async () => {
+  const goTo = async (body: string) =>
+    (await ask('/w/ws-ada/ada/step', 'POST', { cookie: `pass=${pass}` }, body)).status;
+  const wrong = [
+    '{"step":{"toString":1}}',
+    '{"step":["a"]}',
+    '{"step":7}',
+    '{"__proto__":{"step":"a"}}',
+    'null',
+    '[]',
+    '',
+  ];
+  for (const body of wrong) expect(await goTo(body), body).toBe(400);
+  expect(await goTo('{"step":"two"}')).toBe(202);
+  expect(steps).toEqual(['two']);
 });
 
 const publicUrl = (text?: string) => loadConfig({ ROOKERY_PUBLIC_URL: text }).publicUrl;

@@ -130,13 +130,15 @@ export class WorkspaceServer {
     if (method === 'GET state') return json(response, 200, { ...(await access.view(pass)), role: pass.role });
     if (method === 'GET logs') {
       const since = urlOf(request)?.searchParams.get('since') ?? undefined;
+      if (since && Number.isNaN(Date.parse(since))) return json(response, 400, { message: 'since is not a time' });
       return json(response, 200, { lines: await access.logs(pass, since) });
     }
     if (!this.#isSameOrigin(request)) return json(response, 403, { message: 'requests of other sites are refused' });
     if (pass.role !== 'student') return json(response, 403, { message: 'this link is for looking only' });
     if (method === 'POST step') {
-      const wanted = (await body(request)) as { step?: unknown } | null;
-      await access.goTo(pass, String(wanted?.step));
+      const { step } = Object(await body(request)) as { step?: unknown };
+      if (typeof step !== 'string') return json(response, 400, { message: 'say which step: {"step": "<id>"}' });
+      await access.goTo(pass, step);
       return json(response, 202, {});
     }
     if (method === 'POST wake') {

@@ -19,7 +19,8 @@ export interface RequestFacts {
   authorization?: string;
   /** The certificate of the TLS connection; asked for only when needed. Keep one object per connection. */
   peerCertificate?(): X509Certificate | undefined;
-  impersonation?: Impersonation;
+  /** Asked for once the caller is known; may throw ApiError. */
+  readonly impersonation?: Impersonation;
 }
 
 /** A token of the cluster's own list; only its SHA-256 is kept. */
@@ -67,7 +68,9 @@ export class Authenticator {
   /** Throws ApiError: 401, or 403 for an impersonation that is not allowed. */
   authenticate(facts: RequestFacts): Identity {
     const caller = this.#caller(facts);
-    return facts.impersonation ? impersonate(this.#options.authorizer, caller, facts.impersonation) : caller;
+    // Asked for only now: a stranger hears 401, however wrong the rest of the request is.
+    const { impersonation } = facts;
+    return impersonation ? impersonate(this.#options.authorizer, caller, impersonation) : caller;
   }
 
   /** Checks one bearer token for the given audiences (default this server's). Throws TokenError. */

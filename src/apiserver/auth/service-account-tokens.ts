@@ -115,7 +115,7 @@ export class ServiceAccountTokens {
 
   /** Throws TokenError. `audiences`: those the caller accepts; default this server's. */
   verify(token: string, audiences: string[] = this.audiences): VerifiedToken {
-    const claims = this.#signed(token);
+    const claims = checkedClaims(signedPayload(this.#options.keys, token));
     const now = this.#options.clock.now() / 1000;
     if (claims.iss !== this.issuer) throw new TokenError('token was issued by another issuer');
     if (now > claims.exp + LEEWAY_SECONDS) throw new TokenError('service account token has expired');
@@ -161,21 +161,35 @@ export class ServiceAccountTokens {
     const signature = sign('sha256', Buffer.from(input), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
     return `${input}.${signature.toString('base64url')}`;
   }
+}
 
-  #signed(token: string): TokenClaims {
-    const [header = '', payload = '', signature = '', ...rest] = token.split('.');
-    const { alg, kid } = decoded(header);
-    // One algorithm only: letting the token choose is how signatures get bypassed.
-    if (rest.length || alg !== 'ES256') throw new TokenError('unexpected signature algorithm');
-    const keys = kid === undefined ? this.#options.keys : this.#options.keys.filter((key) => key.id === kid);
-    const input = Buffer.from(`${header}.${payload}`);
-    const bytes = Buffer.from(signature, 'base64url');
-    // Decoding skips what is no base64: one token, one spelling.
-    if (bytes.toString('base64url') !== signature) throw new TokenError('invalid signature');
-    const valid = keys.some((key) => verify('sha256', input, { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, bytes));
-    if (!valid) throw new TokenError('invalid signature');
-    return checkedClaims(decoded(payload));
+/** Whether one of the keys signed a token; says nothing about its times and what it is bound to. */
+export function isSignedBy(keys: readonly VerifyingKey[], token: string): boolean {
+  try {
+    signedPayload(keys, token);
+    return true;
+  } catch (error) {
+    if (error instanceof TokenError) return false;
+    throw error;
   }
+}
+
+type VerifyingKey = Pick<ServiceAccountKey, 'id' | 'publicKey'>;
+
+function signedPayload(keys: readonly VerifyingKey[], token: string): Record<string, unknown> {
+  const [header = '', payload = '', signature = '', ...rest] = token.split('.');
+  const { alg, kid } = decoded(header);
+  // One algorithm only: letting the token choose is how signatures get bypassed.
+  if (rest.length || alg !== 'ES256') throw new TokenError('unexpected signature algorithm');
+  const fitting = kid === undefined ? keys : keys.filter((key) => key.id === kid);
+  const input = Buffer.from(`${header}.${payload}`);
+  const bytes = Buffer.from(signature, 'base64url');
+  // Decoding skips what is no base64: one token, one spelling.
+  if (bytes.toString('base64url') !== signature) throw new TokenError('invalid signature');
+  const ofKey = ({ publicKey }: VerifyingKey) =>
+    verify('sha256', input, { key: publicKey, dsaEncoding: 'ieee-p1363' }, bytes);
+  if (!fitting.some(ofKey)) throw new TokenError('invalid signature');
+  return decoded(payload);
 }
 
 export function serviceAccountUser(namespace: string, name: string): string {

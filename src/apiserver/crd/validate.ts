@@ -17,9 +17,11 @@ import { hasUnsupportedWords, schemaRules } from './schema-rules.ts';
 import { validateStructural } from './structural.ts';
 import { columnRules, selectableFieldRules, subresourceRules } from './version-rules.ts';
 
-export function validateCrd(crd: Crd, old?: Crd): FieldError[] {
+export function validateCrd(given: Crd, old?: Crd): FieldError[] {
   const errors: FieldError[] = [];
-  const spec = crd.spec ?? {};
+  // The type says what a valid one has; this one may have no spec at all.
+  const spec = given.spec ?? ({} as Crd['spec']);
+  const crd = { ...given, spec };
   const names = spec.names ?? {};
   if (!old && crd.metadata.name !== `${names.plural ?? ''}.${spec.group ?? ''}`) {
     errors.push(field.invalid('metadata.name', crd.metadata.name ?? '', 'must be spec.names.plural+"."+spec.group'));

@@ -24,7 +24,7 @@ export class Exchange {
   readonly query: URLSearchParams;
   readonly warnings: string[] = [];
   /** Names the request in logs, here and there: the client's word for it, if it has one. */
-  readonly #auditId: string;
+  readonly auditId: string;
   readonly #headers: Record<string, string> = {};
   /** Path below the cluster's prefix. */
   path: string;
@@ -39,7 +39,7 @@ export class Exchange {
     random: Random,
   ) {
     this.request = request;
-    this.#auditId = this.header('audit-id') || random.uuid();
+    this.auditId = this.header('audit-id') || random.uuid();
     // Both kinds answer to the same methods here; the compat layer of http2 is made for that.
     this.response = response as ServerResponse;
     this.method = request.method ?? 'GET';
@@ -97,7 +97,7 @@ export class Exchange {
   open(status: number, headers: Record<string, string>): void {
     if (this.response.headersSent) return;
     if (this.warnings.length > 0) this.response.setHeader('warning', warningHeaders(this.warnings));
-    const own = { 'audit-id': this.#auditId, 'cache-control': 'no-cache, private' };
+    const own = { 'audit-id': this.auditId, 'cache-control': 'no-cache, private' };
     this.response.writeHead(status, { ...own, ...this.#headers, ...headers });
   }
 

@@ -14,7 +14,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type Clock, type Random, systemClock, systemRandom } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
-import { bearerToken } from '../auth/authenticator.ts';
+import { bearerToken, type RequestFacts } from '../auth/authenticator.ts';
 import { ANONYMOUS } from '../auth/identity.ts';
 import { type Impersonation, readImpersonation } from '../auth/impersonation.ts';
 import type { Cluster } from '../cluster.ts';
@@ -22,8 +22,9 @@ import { type Clusters, ROOT } from '../clusters.ts';
 import { noRoom } from '../disk/disk.ts';
 import { Fairness } from '../fairness/fairness.ts';
 import { CLIENT_GONE, RequestScope } from '../request-scope.ts';
-import { ApiError, internalError, unknownPath } from '../status.ts';
+import { ApiError, internalError } from '../status.ts';
 import { sendValue, statusForm } from './answer.ts';
+import { Callers } from './callers.ts';
 import { Connections, type Peer } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { PageNotFound } from './not-found.ts';
@@ -50,7 +51,7 @@ export interface ServerOptions {
   /** Beside Kubernetes' own, at the root only: by the first part of the path. */
   ownPaths?: OwnPaths;
   /** Told of failures that are ours, not the client's. */
-  onError?: (error: unknown, request: { method: string; path: string }) => void;
+  onError?: (error: unknown, request: { method: string; path: string; auditId: string }) => void;
 }
 
 /** The signal of requests that end by themselves. */
@@ -61,6 +62,7 @@ export class ApiServer {
   readonly #server: Http2SecureServer;
   readonly #random: Random;
   readonly #fairness: Fairness;
+  readonly #callers: Callers;
   #stopping = false;
   readonly #connections: Connections;
   readonly #streams = new Map<string, Set<AbortController>>();
@@ -69,7 +71,9 @@ export class ApiServer {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#random = options.random ?? systemRandom;
-    this.#fairness = new Fairness(options.clock ?? systemClock);
+    const clock = options.clock ?? systemClock;
+    this.#fairness = new Fairness(clock);
+    this.#callers = new Callers(options.clusters, clock, options.hasRoot !== false);
     this.#server = createSecureServer(
       {
         ...options.tls,
@@ -136,21 +140,15 @@ export class ApiServer {
       const split = splitCluster(exchange.path);
       exchange.path = split.path;
       if (split.cluster === ROOT) split.cluster = this.#meantBy(exchange, socketOf(request));
-      const isServed = split.cluster !== ROOT || this.#options.hasRoot !== false;
-      cluster = isServed ? await this.#options.clusters.get(split.cluster) : undefined;
-      if (!cluster) throw split.cluster === ROOT && isServed ? starting() : unknownPath();
+      const caller = await this.#callers.find(split.cluster, this.#factsOf(request, exchange));
+      cluster = caller.cluster;
       cluster.active++;
+      const { identity } = caller;
       const route = parseRoute(exchange.method, exchange.path, exchange.query);
       const current = new RequestScope(cluster.name);
       scope = current;
       exchange.response.once('close', () => current.end(CLIENT_GONE));
       inTime = this.#limit(cluster, exchange, route, scope);
-      const impersonation = impersonationOf(request);
-      const identity = cluster.authenticator.authenticate({
-        authorization: exchange.header('authorization'),
-        peerCertificate: () => this.#peerCertificate(request),
-        impersonation,
-      });
       scope.user = identity.user;
       this.#noteCall(cluster, exchange, identity.user);
       const entered = this.#fairness.enter(cluster, exchange, identity, route);
@@ -187,6 +185,16 @@ export class ApiServer {
     } catch (refusal) {
       return refusal;
     }
+  }
+
+  #factsOf(request: IncomingMessage | Http2ServerRequest, exchange: Exchange): RequestFacts {
+    return {
+      authorization: exchange.header('authorization'),
+      peerCertificate: () => this.#peerCertificate(request),
+      get impersonation() {
+        return impersonationOf(request);
+      },
+    };
   }
 
   /** Answers for a request that takes too long; the function returned says that it did not. */
@@ -241,7 +249,7 @@ export class ApiServer {
   ): Promise<void> {
     const failure = failureOf(error);
     if (!(error instanceof ApiError || error instanceof PageNotFound)) {
-      this.#options.onError?.(error, { method: exchange?.method ?? '', path: exchange?.path ?? '' });
+      this.#options.onError?.(error, nameOf(exchange));
     }
     if (!exchange) {
       (response as ServerResponse).writeHead(400).end();
@@ -258,7 +266,7 @@ export class ApiServer {
     try {
       await sendValue(exchange, failure.code, failure.toStatus(), statusForm(exchange), headers);
     } catch (sendError) {
-      this.#options.onError?.(sendError, { method: exchange.method, path: exchange.path });
+      this.#options.onError?.(sendError, nameOf(exchange));
       exchange.response.destroy();
     }
   }
@@ -287,9 +295,16 @@ function socketOf(request: IncomingMessage | Http2ServerRequest): TLSSocket | un
   return ('stream' in request ? request.stream.session?.socket : request.socket) as TLSSocket | undefined;
 }
 
+/** A request as our log names it; the audit id is in its answer, too. */
+function nameOf(exchange: Exchange | undefined): { method: string; path: string; auditId: string } {
+  const { method = '', path = '', auditId = '' } = exchange ?? {};
+  return { method, path, auditId };
+}
+
 function failureOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (!(error instanceof RookeryError && error.retry)) return internalError(error);
+  // What it was may name files of ours, or what is in them.
+  if (!(error instanceof RookeryError && error.retry)) return internalError('the log of the server says what it was');
   // The reserve has been given up just now: a delete that is tried again gets through.
   return error.code === 'store.full' ? noRoom('full', 1) : busy();
 }
@@ -297,12 +312,6 @@ function failureOf(error: unknown): ApiError {
 /** The store is closed or taken: it passes, and its details (paths) are for our log. */
 function busy(): ApiError {
   return new ApiError(503, 'ServiceUnavailable', 'the cluster cannot do this right now, try again in a moment', {
-    retryAfterSeconds: 1,
-  });
-}
-
-function starting(): ApiError {
-  return new ApiError(503, 'ServiceUnavailable', 'the server is starting, try again in a moment', {
     retryAfterSeconds: 1,
   });
 }
