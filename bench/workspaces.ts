@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { namespaces, workspaceInstances } from '../src/api/resources.ts';
-import { loadKubeconfig, RemoteStore, type ResourceRef } from '../src/kube/index.ts';
+import { kubeconfigConnection, RemoteStore, type ResourceRef } from '../src/kube/index.ts';
 import { atMost, type Row } from './table.ts';
 import { elapsed } from './timing.ts';
 import { cpuSeconds } from './virtual-clusters.ts';
@@ -73,7 +73,7 @@ async function leftovers(home: string, run: (...args: string[]) => Promise<strin
 
 async function noneOf(resource: ResourceRef, home: string, prefix = ''): Promise<void> {
   const data = readFileSync(join(home, 'kubeconfig'), 'utf8');
-  const store = new RemoteStore({ connection: await loadKubeconfig({ data }) });
+  const store = new RemoteStore({ connection: await kubeconfigConnection(data, 'this machine') });
   try {
     for (const end = Date.now() + PATIENCE_MS; ; await delay(250)) {
       const { items } = await store.list(resource);

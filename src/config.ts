@@ -1,6 +1,6 @@
 /** Every setting, read once: flags win over the environment, the environment over the defaults. */
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { RookeryError } from './errors.ts';
 
 export interface Config {
@@ -15,6 +15,10 @@ export interface Config {
   trustedProxies: string[];
   /** Where people find the pages, when it is not where they are served: the site of a proxy. */
   publicUrl?: string;
+  /** Folders of this machine that clusters may be given: mounts, programs, archives of images. */
+  hostFolders: string[];
+  /** Namespaces whose users are trusted with this machine; `*` means all. */
+  hostNamespaces: string[];
   logLevel: LogLevel;
   /** `full`: an acknowledged write also survives a power cut; slower. */
   durability: 'normal' | 'full';
@@ -35,8 +39,10 @@ export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}):
     port: flags.port ?? port(env.ROOKERY_PORT),
     webPort:
       flags.webPort ?? (env.ROOKERY_WEB_PORT ? parsePort(env.ROOKERY_WEB_PORT, 'ROOKERY_WEB_PORT') : DEFAULT_WEB_PORT),
-    trustedProxies: flags.trustedProxies ?? list(env.ROOKERY_TRUSTED_PROXIES),
+    trustedProxies: flags.trustedProxies ?? parseNames(env.ROOKERY_TRUSTED_PROXIES),
     publicUrl: flags.publicUrl ?? site('ROOKERY_PUBLIC_URL', env.ROOKERY_PUBLIC_URL),
+    hostFolders: flags.hostFolders ?? folders('ROOKERY_HOST_FOLDERS', env.ROOKERY_HOST_FOLDERS) ?? usualFolders(env),
+    hostNamespaces: flags.hostNamespaces ?? parseNames(env.ROOKERY_HOST_NAMESPACES),
     logLevel: flags.logLevel ?? oneOf('ROOKERY_LOG_LEVEL', LOG_LEVELS, env.ROOKERY_LOG_LEVEL, 'warn'),
     durability: flags.durability ?? oneOf('ROOKERY_DURABILITY', DURABILITIES, env.ROOKERY_DURABILITY, 'normal'),
   };
@@ -55,8 +61,27 @@ function port(text: string | undefined): number {
   return text === undefined ? DEFAULT_PORT : parsePort(text, 'ROOKERY_PORT');
 }
 
-function list(text = ''): string[] {
+/** Separated by commas or blanks. */
+export function parseNames(text = ''): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
+}
+
+/** Where people keep their projects and what they install themselves; not the system, and not other users' homes. */
+function usualFolders(env: NodeJS.ProcessEnv): string[] {
+  const tools = env.ROOKERY_TOOLS ? [resolve(env.ROOKERY_TOOLS)] : [];
+  return [homedir(), tmpdir(), '/mnt', '/opt', '/srv', '/usr/local', ...tools].filter((folder) => folder !== '/');
+}
+
+/** As in PATH. */
+function folders(name: string, text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
+  const named = text.split(delimiter).filter(Boolean);
+  const relative = named.find((folder) => !isAbsolute(folder));
+  if (relative === undefined) return named;
+  throw new RookeryError('config.value', `${name}: ${JSON.stringify(relative)} is not an absolute path`, {
+    class: 'user',
+    hint: `separate folders with ${JSON.stringify(delimiter)}, such as /srv/data${delimiter}/home/ann/projects`,
+  });
 }
 
 /** `https://class.example.com`, without a trailing slash. */

@@ -16,7 +16,7 @@ export function k3d(bench: Bench): Contender {
     name: 'k3d',
     images: ['k3s-image'],
     env: tools,
-    expects: { nodes: 1, hasNetwork: true },
+    expects: { nodes: 1, hasNetwork: true, place: 'this machine' },
     ask: (product, name) => product.run('cluster', 'create', name, '-p', 'k3d', '--image', image),
     async make(name) {
       const apart = ['--kubeconfig-update-default=false', '--kubeconfig-switch-context=false'];

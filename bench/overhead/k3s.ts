@@ -75,7 +75,7 @@ export function k3s(bench: Bench): Contender {
     name: 'k3s',
     images: ['k3s-image'],
     env: { PATH: `${dirname(binary)}:${docker.env.PATH}` },
-    expects: { nodes: 1, hasNetwork: true },
+    expects: { nodes: 1, hasNetwork: true, place: 'this machine' },
     async prepare(product) {
       key = await sshKey(folder);
       await takeOut(bench, imagesPath, archive);
@@ -117,7 +117,7 @@ export function k3s(bench: Bench): Contender {
       ];
       const unit = '/etc/systemd/system/k3s.service';
       await ssh(name, `cat >${unit} && systemctl daemon-reload && systemctl enable --now k3s`, serviceOf(flags));
-      return kubeconfigFor(await ssh(name, 'cat /etc/rancher/k3s/k3s.yaml'), name, `https://${address}:6443`);
+      return await kubeconfigFor(await ssh(name, 'cat /etc/rancher/k3s/k3s.yaml'), name, `https://${address}:6443`);
     },
     // With the machine.
     remove: async () => {},

@@ -10,7 +10,7 @@ export function kind(bench: Bench): Contender {
   return {
     name: 'kind',
     images: ['node-image'],
-    expects: { nodes: 1, hasNetwork: true },
+    expects: { nodes: 1, hasNetwork: true, place: 'this machine' },
     ask: (product, name) => product.run('cluster', 'create', name, '-p', 'kind', '--image', image),
     async make(name) {
       await docker.run('kind', 'create', 'cluster', '--name', name, '--image', image, '--kubeconfig', kubeconfig);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../src/api/object.ts';
-import { ignoreNotFound, loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
+import { ignoreNotFound, kubeconfigConnection, RemoteStore } from '../../src/kube/index.ts';
 import { vclusterConfig } from '../../src/provisioners/vcluster/config.ts';
 import * as host from '../../src/provisioners/vcluster/host-resources.ts';
 import { kubeconfigFor } from '../../src/provisioners/vcluster/kubeconfig.ts';
@@ -40,14 +40,14 @@ export function vcluster({ docker, folder }: Bench): Contender {
   return {
     name: 'vcluster',
     images: ['node-image', 'vcluster-images'],
-    expects: { nodes: 1, hasNetwork: true, dnsLabel: DNS_LABEL },
+    expects: { nodes: 1, hasNetwork: true, place: 'this machine', dnsLabel: DNS_LABEL },
     async prepare(product) {
       await docker.clear(HOST);
       await product.run('cluster', 'create', HOST, '-p', 'kind', '--image', `kindest/node:${kubernetesVersion}`);
       await loadVclusterImages(docker, `${HOST}-control-plane`);
       const text = await product.run('cluster', 'kubeconfig', HOST);
       writeFileSync(kubeconfig, text, { mode: 0o600 });
-      store = new RemoteStore({ connection: await loadKubeconfig({ data: text }) });
+      store = new RemoteStore({ connection: await kubeconfigConnection(text, 'this machine') });
       address = await nodeAddress(store);
       const spec = { host: { cluster: HOST }, clusterName: 'bench', kubernetesVersion };
       const config = vclusterConfig({ spec, kubernetesVersion, vclusterVersion, addresses: [address] });

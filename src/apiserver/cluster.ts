@@ -9,7 +9,7 @@ import { validatingPolicies } from './admission/policy/index.ts';
 import { webhooks } from './admission/webhook/index.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { certificateAdmission } from './auth/certificate-admission.ts';
-import { LOOPBACK } from './auth/identity.ts';
+import { type Authorizer, LOOPBACK } from './auth/identity.ts';
 import { RbacAuthorizer } from './auth/rbac.ts';
 import {
   generateServiceAccountKey,
@@ -48,7 +48,7 @@ export interface ClusterOptions {
   /** Webhooks may not call the machine the server runs on. */
   guardsHost?: boolean;
   /** Admission besides the server's own, and before it. */
-  admission?: readonly AdmissionPlugin[];
+  admission?: readonly (AdmissionPlugin | ((authorizer: Authorizer) => AdmissionPlugin))[];
   /** Started after the server's own loops. */
   loops?: readonly Loop[];
 }
@@ -100,7 +100,7 @@ export class Cluster implements ClusterContext {
     const hooks = webhooks({ ...this, client });
     const policies = validatingPolicies(this);
     this.admission = [
-      ...(options.admission ?? []),
+      ...(options.admission ?? []).map((plugin) => (typeof plugin === 'function' ? plugin(this.authorizer) : plugin)),
       ...builtinPlugins(),
       certificateAdmission(this.authorizer),
       hooks.mutating,

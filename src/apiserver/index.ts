@@ -9,8 +9,8 @@
  *   ApiServer     HTTPS in front of them                                           server/
  *   loops         what a control plane does by itself: GC, namespaces, …           loops/
  */
-export type { AdmissionAttributes, AdmissionPlugin } from './admission/admission.ts';
-export { ANONYMOUS, type Identity, LOOPBACK, MASTERS } from './auth/identity.ts';
+export { type AdmissionAttributes, type AdmissionPlugin, refuse } from './admission/admission.ts';
+export { ANONYMOUS, type Authorizer, type Identity, LOOPBACK, MASTERS } from './auth/identity.ts';
 export { generateServiceAccountKey } from './auth/service-account-key.ts';
 export { issueToken } from './auth/token-request.ts';
 export { putMissing } from './bootstrap.ts';

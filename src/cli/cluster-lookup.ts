@@ -3,7 +3,14 @@ import type { KubeObject } from '../api/object.ts';
 import { clusters, secrets } from '../api/resources.ts';
 import type { Home } from '../embedded/home.ts';
 import { RookeryError } from '../errors.ts';
-import { ignoreNotFound, isNotFound, type ObjectKey, type ObjectStore, waitFor } from '../kube/index.ts';
+import {
+  harmlessKubeconfig,
+  ignoreNotFound,
+  isNotFound,
+  type ObjectKey,
+  type ObjectStore,
+  waitFor,
+} from '../kube/index.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import { tenantName } from '../provisioners/virtual/tenants.ts';
 import { writePrivate } from '../vault/files.ts';
@@ -74,7 +81,8 @@ export async function kubeconfigOf(
   }
   const current = wayOf(cluster)?.fidelity === 'simulated' ? await atHome(served, key, secret) : secret;
   const text = current.data?.[audience === 'internal' ? 'internal' : 'value'];
-  if (text) return Buffer.from(text, 'base64').toString();
+  // Users hand it to kubectl, which runs the programs that a kubeconfig names.
+  if (text) return await harmlessKubeconfig(Buffer.from(text, 'base64').toString());
   throw new RookeryError('cluster.no-internal-kubeconfig', `cluster ${name} has no kubeconfig for the inside`, {
     class: 'user',
     hint: 'it is reached at one address from everywhere; leave out --internal',

@@ -1,6 +1,6 @@
 /** `rookery manager …`: names, arguments and help. */
 import { type Command, Option } from 'commander';
-import { parsePort } from '../config.ts';
+import { parseNames, parsePort } from '../config.ts';
 import { examples } from './help.ts';
 
 export function addManagerCommands(program: Command): void {
@@ -20,6 +20,11 @@ export function addManagerCommands(program: Command): void {
       new Option('--core <mode>', "our Cluster API core; auto: unless upstream's is installed")
         .choices(['auto', 'on', 'off'])
         .default('auto'),
+    )
+    .option(
+      '--host-namespaces <namespaces>',
+      'namespaces whose clusters may use this machine and log in to others (kind, k3d, k3s); * means all (default: none)',
+      parseNames,
     )
     .option('--virtual-host <address>', 'address on which virtual clusters are served', '127.0.0.1')
     .addOption(port('--virtual-port <port>', 'its port').default(7444))

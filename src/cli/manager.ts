@@ -6,7 +6,9 @@ import { loadConfig } from '../config.ts';
 import type { CoreMode } from '../controllers/core/index.ts';
 import { RookeryError } from '../errors.ts';
 import { type Connection, inClusterConnection, loadKubeconfig, RemoteStore } from '../kube/index.ts';
+import { HostFolders } from '../machines/host-folders.ts';
 import { runProviderManager } from '../manager/provider-manager.ts';
+import { namespacesNamed } from '../provisioners/host-policy.ts';
 import { jsonLogger, terminalLogger } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import type { GlobalOptions } from './connect.ts';
@@ -20,6 +22,7 @@ export interface ManagerOptions extends GlobalOptions {
   leaderElectNamespace?: string;
   installCrds?: boolean;
   core: CoreMode;
+  hostNamespaces?: string[];
   virtualHost: string;
   virtualPort: number;
   virtualUrl?: string;
@@ -30,7 +33,10 @@ export interface ManagerOptions extends GlobalOptions {
 
 export async function manager(options: ManagerOptions): Promise<void> {
   // People watch a service by its log: more is said there than by a command.
-  const config = loadConfig({ ROOKERY_LOG_LEVEL: 'info', ...process.env }, { home: options.home });
+  const config = loadConfig(
+    { ROOKERY_LOG_LEVEL: 'info', ...process.env },
+    { home: options.home, hostNamespaces: options.hostNamespaces },
+  );
   const log = process.stderr.isTTY
     ? terminalLogger(config.logLevel, (line) => void process.stderr.write(line))
     : jsonLogger({ level: config.logLevel });
@@ -49,6 +55,12 @@ export async function manager(options: ManagerOptions): Promise<void> {
         // Of its own: the control plane of `rookery up` may live in the same home.
         home: join(config.home, 'manager'),
         core,
+        // The API server there asks nobody for permission to use this machine: it is for the namespaces that were named.
+        host: {
+          hasAdmission: false,
+          allows: namespacesNamed(config.hostNamespaces),
+          folders: new HostFolders(config.hostFolders, config.home),
+        },
         namespace,
         watchFilter,
         installCrds,

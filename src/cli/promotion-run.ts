@@ -1,5 +1,5 @@
 /** A promotion between two clusters that Rookery knows, and how its outcome is told. */
-import { loadKubeconfig, type ObjectStore, RemoteStore } from '../kube/index.ts';
+import { kubeconfigConnection, type ObjectStore, RemoteStore } from '../kube/index.ts';
 import { carryOut, type Item, type Plan, type PromotionReport, planPromotion } from '../promotion/promote.ts';
 import { kubeconfigOf, type Served } from './cluster-lookup.ts';
 import { columns } from './output.ts';
@@ -11,7 +11,8 @@ export async function withCluster<R>(
   name: string,
   action: (cluster: ObjectStore) => Promise<R>,
 ): Promise<R> {
-  const connection = await loadKubeconfig({ data: await kubeconfigOf(served, namespace, name) });
+  // This process is the user's own: it reaches what they reach.
+  const connection = await kubeconfigConnection(await kubeconfigOf(served, namespace, name), 'this machine');
   const opened = new RemoteStore({ connection });
   try {
     return await action(opened);

@@ -1,5 +1,6 @@
 /** Every reconciler of Rookery, added to one manager. */
 import type { Manager, ObjectStore } from '../kube/index.ts';
+import type { HostPolicy } from '../provisioners/host-policy.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
 import { type CoreMode, coreControllers } from './core/index.ts';
@@ -8,22 +9,25 @@ import { type WorkspaceParts, workspaceControllers } from './workspace/index.ts'
 
 export interface ControllerParts {
   store: ObjectStore;
+  /** What may be done with this machine. */
+  host: HostPolicy;
   /** Called when the first object of a way is seen; absent where all of them are left to somebody else. */
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
   open?(way: ClusterWay): Promise<Provisioner<any>>;
   /** Whether our Cluster API core drives the providers. Default `auto`: not where upstream's is installed. */
   core?: CoreMode;
   /** What workspaces are made with; absent where they are left to somebody else. */
-  workspaces?: WorkspaceParts;
+  workspaces?: Omit<WorkspaceParts, 'host'>;
 }
 
-export function addControllers(manager: Manager, { store, open, core, workspaces }: ControllerParts): void {
-  coreControllers(manager, { store, mode: core });
-  for (const each of workspaces ? workspaceControllers(store, manager.informers, workspaces) : []) {
+export function addControllers(manager: Manager, { store, host, open, core, workspaces }: ControllerParts): void {
+  const { informers } = manager;
+  coreControllers(manager, { store, host, mode: core });
+  for (const each of workspaces ? workspaceControllers(store, informers, { ...workspaces, host }) : []) {
     manager.addController(each);
   }
   if (!open) return;
   for (const way of clusterWays) {
-    manager.addController(provisionedClusterController(store, manager.informers, way, () => open(way)));
+    manager.addController(provisionedClusterController({ store, informers, way, host, open: () => open(way) }));
   }
 }

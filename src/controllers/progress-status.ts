@@ -38,6 +38,12 @@ export function explain(progress: Progress): string {
   return redactText(lines.filter(Boolean).join('\n')).slice(0, 8192);
 }
 
+/** As kstatus has it: waiting is of no use, a person has to act. */
+export function reportStalled(object: KubeObject, refusal: NonNullable<Progress['refusal']>, clock: Clock): void {
+  const message = explain({ ...refusal, phase: 'refused' });
+  setCondition(object, { type: STALLED, status: 'True', reason: refusal.reason, message }, clock);
+}
+
 /** `Available` is what the ControlPlane contract of Cluster API reads, `Ready` what the InfraCluster contract does. */
 export function reportProgress(object: KubeObject, progress: Progress, clock: Clock): void {
   const isReady = progress.phase === 'ready';
@@ -46,14 +52,9 @@ export function reportProgress(object: KubeObject, progress: Progress, clock: Cl
   for (const type of ['Available', 'Ready']) {
     setCondition(object, { type, status, reason: progress.reason, message }, clock);
   }
-  // As kstatus has it: waiting is of no use, a person has to act.
   const stalled = progress.phase === 'refused' ? progress : progress.refusal;
-  if (stalled) {
-    const text = explain({ ...stalled, phase: 'refused' });
-    setCondition(object, { type: STALLED, status: 'True', reason: stalled.reason, message: text }, clock);
-  } else {
-    removeCondition(object, STALLED);
-  }
+  if (stalled) reportStalled(object, stalled, clock);
+  else removeCondition(object, STALLED);
   const output = progress.phase === 'blocked' && progress.output?.length ? `\n${progress.output.join('\n')}` : '';
   remember(object, progress.reason, (progress.step ?? progress.message) + output, clock);
 }

@@ -17,11 +17,14 @@ import {
   setCondition,
   setPaused,
 } from '../kube/index.ts';
+import { placeOfMaker } from '../provisioners/cluster-place.ts';
+import type { HostPolicy } from '../provisioners/host-policy.ts';
 import type { ClusterRef, Observation, Progress, Provisioner, Removal } from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
+import { hostRefusal, namespaceRefusal } from './host-gate.ts';
 import { writeJournal } from './journal.ts';
 import { deleteKubeconfigSecret, writeKubeconfigSecret } from './kubeconfig-secret.ts';
-import { explain, remember, reportProgress } from './progress-status.ts';
+import { explain, remember, reportProgress, reportStalled } from './progress-status.ts';
 import { progressOf, type Resolved, refusedUpgrade, requestedOf, taken } from './resolution.ts';
 
 /** Set to `true`, the cluster is stopped and what it stored is kept. */
@@ -32,6 +35,7 @@ export const ABANDON_ANNOTATION = 'rookery.dev/abandon';
 export interface ScopeParts<Spec> {
   store: ObjectStore;
   way: ClusterWay;
+  host: HostPolicy;
   provisioner: Provisioner<Spec>;
   context: ReconcileContext;
   object: KubeObject;
@@ -45,6 +49,7 @@ type Draft = KubeObject & { status: Record<string, unknown> };
 export class ProvisionedClusterScope<Spec> {
   readonly #store: ObjectStore;
   readonly #way: ClusterWay;
+  readonly #host: HostPolicy;
   readonly #provisioner: Provisioner<Spec>;
   readonly #signal: AbortSignal;
   readonly #clock: Clock;
@@ -53,9 +58,10 @@ export class ProvisionedClusterScope<Spec> {
   readonly #journaled: Set<string>;
   #object: KubeObject;
 
-  constructor({ store, way, provisioner, context, object, cluster, journaled }: ScopeParts<Spec>) {
+  constructor({ store, way, host, provisioner, context, object, cluster, journaled }: ScopeParts<Spec>) {
     this.#store = store;
     this.#way = way;
+    this.#host = host;
     this.#provisioner = provisioner;
     this.#context = context;
     this.#signal = context.signal;
@@ -70,6 +76,8 @@ export class ProvisionedClusterScope<Spec> {
   }
 
   async ensure(older: KubeObject | undefined): Promise<Result> {
+    const refusal = await hostRefusal(this.#host, this.#way, this.#object);
+    if (refusal) return await this.#refuse(refusal);
     // Intent before effect: the finalizer and what was decided are stored before there is anything to clean up.
     this.#object = await ensureFinalizer(this.#store, this.#way.resource, this.#object, this.#finalizer, this.#signal);
     const progress =
@@ -96,6 +104,19 @@ export class ProvisionedClusterScope<Spec> {
       reportProgress(draft, progress, this.#clock);
     });
     return progress.lookAgainMs === undefined ? undefined : requeueAfter(progress.lookAgainMs);
+  }
+
+  /** Nothing is done for the object: what runs goes on as it is, and what is not there is not made. */
+  async #refuse(refusal: Progress): Promise<Result> {
+    await this.#change((draft) => {
+      setPaused(draft, this.#cluster, this.#clock);
+      if (this.#isInitialized) return reportStalled(draft, refusal, this.#clock);
+      draft.status.observedGeneration = draft.metadata.generation;
+      draft.status.ready = false;
+      draft.status.failureMessage = `${refusal.reason}: ${refusal.message}`;
+      reportProgress(draft, refusal, this.#clock);
+    });
+    return refusal.lookAgainMs === undefined ? undefined : requeueAfter(refusal.lookAgainMs);
   }
 
   async remove(): Promise<Result> {
@@ -148,10 +169,12 @@ export class ProvisionedClusterScope<Spec> {
 
   async #ref(): Promise<ClusterRef<Spec>> {
     const access = await this.#way.access?.(this.#store, this.#object, this.#signal);
+    const parts = { store: this.#store, policy: this.#host, signal: this.#signal };
     return {
       id: this.#object.metadata.uid as string,
       name: this.#way.outsideName(this.#object),
       spec: this.#object.spec as Spec,
+      place: await placeOfMaker(parts, this.#way, this.#object),
       ...(access ? { access } : {}),
     };
   }
@@ -204,6 +227,11 @@ export class ProvisionedClusterScope<Spec> {
   }
 
   async #removal(): Promise<Removal> {
+    const refusal = namespaceRefusal(this.#host, this.#way, this.#object);
+    if (refusal) {
+      const next = `${refusal.next}; annotated with ${ABANDON_ANNOTATION}=true the object goes, and what it made stays`;
+      return { ...refusal, isDone: false, removed: [], next, lookAgainMs: 60_000 };
+    }
     try {
       return await this.#provisioner.remove(await this.#ref(), this.#signal);
     } catch (error) {

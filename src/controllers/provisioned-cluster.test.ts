@@ -8,6 +8,7 @@ import { apiVersionOf, events, getCondition, isNotFound, Manager, waitFor } from
 import { MemoryStore } from '../kube/testing/memory-store.ts';
 import type { Observation, Progress, Provisioner, Removal } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
+import { trustingPolicy as host } from '../provisioners/testing/trusting-policy.ts';
 import { coreControllers } from './core/index.ts';
 import { installKinds } from './core/testing/install-kinds.ts';
 import { readJournal } from './journal.ts';
@@ -91,9 +92,11 @@ beforeEach(async () => {
   kind = new Scripted();
   stop = new AbortController();
   const manager = new Manager({ store });
-  coreControllers(manager, { store });
+  coreControllers(manager, { store, host });
   const [way] = clusterWays.filter(({ name }) => name === 'kind') as [ClusterWay];
-  manager.addController(provisionedClusterController(store, manager.informers, way, async () => kind));
+  manager.addController(
+    provisionedClusterController({ store, informers: manager.informers, way, host, open: async () => kind }),
+  );
   running = manager.run(stop.signal);
 });
 afterEach(async () => {

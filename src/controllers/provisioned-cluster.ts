@@ -13,6 +13,7 @@ import {
   isPaused,
   type ObjectStore,
 } from '../kube/index.ts';
+import type { HostPolicy } from '../provisioners/host-policy.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import { kubeconfigSecrets } from './kubeconfig-secret.ts';
@@ -21,12 +22,16 @@ import { ProvisionedClusterScope } from './provisioned-cluster-scope.ts';
 
 const MANAGED_BY = 'cluster.x-k8s.io/managed-by';
 
-export function provisionedClusterController<Spec>(
-  store: ObjectStore,
-  informers: Informers,
-  way: ClusterWay,
-  open: () => Promise<Provisioner<Spec>>,
-): ControllerOptions {
+export interface ProvisionedClusterOptions<Spec> {
+  store: ObjectStore;
+  informers: Informers;
+  way: ClusterWay;
+  host: HostPolicy;
+  open(): Promise<Provisioner<Spec>>;
+}
+
+export function provisionedClusterController<Spec>(options: ProvisionedClusterOptions<Spec>): ControllerOptions {
+  const { store, informers, way, host } = options;
   let opened: Promise<Provisioner<Spec>> | undefined;
   const journaled = new Set<string>();
   const objects = informers.for(way.resource);
@@ -55,9 +60,9 @@ export function provisionedClusterController<Spec>(
       // Written to before its Cluster has made it its own, the object would get in the way of upstream's core doing so.
       const isClaimed = owners.list(key.namespace).some((other) => referred(other, way) === key.name);
       if (!cluster && isClaimed && !isDeleting(found) && !found.metadata.finalizers?.length) return;
-      opened ??= open();
+      opened ??= options.open();
       const provisioner = await opened;
-      const parts = { store, way, provisioner, context, object: found, cluster, journaled };
+      const parts = { store, way, host, provisioner, context, object: found, cluster, journaled };
       const scope = new ProvisionedClusterScope(parts);
       if (isPaused(found, cluster)) return await scope.pause();
       return isDeleting(found) ? await scope.remove() : await scope.ensure(rival(objects.list(), found, way));

@@ -9,6 +9,7 @@ import { addControllers } from '../controllers/index.ts';
 import { linksBefore } from '../controllers/workspace/link-records.ts';
 import { RookeryError } from '../errors.ts';
 import { Manager, type ObjectStore } from '../kube/index.ts';
+import type { HostPolicy } from '../provisioners/host-policy.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
@@ -18,6 +19,7 @@ import { type Processes, systemProcesses } from '../tools/processes.ts';
 import { keepPrivate } from '../vault/files.ts';
 import { LinkKeys } from '../vault/link-keys.ts';
 import type { Workload } from '../workloads/workload.ts';
+import { embeddedHostPolicy } from './embedded-host-policy.ts';
 import { EmbeddedServer } from './embedded-server.ts';
 import type { Home } from './home.ts';
 import { InProcessStore } from './in-process-store.ts';
@@ -55,6 +57,7 @@ interface PlaneParts {
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.
   open(way: ClusterWay): Promise<Provisioner<any>>;
   terminals: Terminals | undefined;
+  policy: HostPolicy;
 }
 
 export class ControlPlane {
@@ -70,7 +73,7 @@ export class ControlPlane {
   readonly workloads: readonly Workload[];
 
   private constructor(parts: PlaneParts, options: ControlPlaneOptions) {
-    const { server, vault, store, host, open, terminals } = parts;
+    const { server, vault, store, host, open, terminals, policy } = parts;
     this.#server = server;
     this.vault = vault;
     this.store = store;
@@ -78,7 +81,7 @@ export class ControlPlane {
     this.workloads = host.workloads;
     const { clock = systemClock, random, log, metrics } = options;
     const manager = new Manager({ store, clock, random, log, metrics });
-    addControllers(manager, { store, open, workspaces: host.parts(terminals) });
+    addControllers(manager, { store, host: policy, open, workspaces: host.parts(terminals) });
     this.#running = manager.run(this.#stop.signal);
     // Reported by close(); until then a failed controller must not take the API down with it.
     this.#running.catch((error) => log?.error('the controllers stopped', { error: String(error) }));
@@ -89,7 +92,9 @@ export class ControlPlane {
     let vault: Vault | undefined;
     const ownPaths: OwnPaths = { rookery: async (request) => serveVault(vault ?? notYet(), request) };
     const cloneFile = cloneFiles(processes);
-    const server = await EmbeddedServer.start({ ...options, hasRoot: true, cloneFile, ownPaths });
+    const policy = embeddedHostPolicy(options.config);
+    const { folders } = policy;
+    const server = await EmbeddedServer.start({ ...options, hasRoot: true, folders, cloneFile, ownPaths });
     const { home } = server;
     let opened: Promise<LinkKeys> | undefined;
     const linkKeys = () => {
@@ -101,7 +106,8 @@ export class ControlPlane {
       await installCrds(await server.clusters.ensure(ROOT));
       const store = new InProcessStore({ cluster: () => server.cluster(ROOT), identity: LOOPBACK });
       const tenants = new TenantHost(server);
-      const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });
+      const open = (way: ClusterWay) =>
+        way.open({ processes, clock, folder: home.provisioner(way.name), tenants, folders });
       const lastCallAt = (tenant: string, user?: string) => server.clusters.lastCalls.at(tenant, user);
       const host = new WorkspaceHost({ home, clock, processes, apiServer: server.url, open, lastCallAt });
       terminals = options.terminals && (await options.terminals({ store, host, home, linkKeys: await linkKeys() }));
@@ -114,7 +120,7 @@ export class ControlPlane {
         endConnectionsOf: (serial) => server.endConnectionsOf(serial),
         linksBefore: (moment) => linksBefore(store, moment, clock.now()),
       });
-      const plane = new ControlPlane({ server, vault, store, host, open, terminals }, options);
+      const plane = new ControlPlane({ server, vault, store, host, open, terminals, policy }, options);
       await keepPrivate(home.kubeconfig, await server.kubeconfig(ROOT));
       await vault.resume();
       return plane;

@@ -18,8 +18,10 @@ import {
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { clusterApiAdmission } from '../controllers/core/admission/plugin.ts';
+import { hostAdmission } from '../controllers/host-admission.ts';
 import { workspaceAdmission } from '../controllers/workspace/admission.ts';
 import { RookeryError } from '../errors.ts';
+import { HostFolders } from '../machines/host-folders.ts';
 import { simulation } from '../provisioners/virtual/simulation/index.ts';
 import { tenantKey } from '../provisioners/virtual/tenants.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
@@ -34,11 +36,13 @@ import { ensurePki, type Pki, servingPki } from './pki.ts';
 import { TenantRecords } from './tenant-records.ts';
 
 export interface EmbeddedServerOptions {
-  config: Pick<Config, 'home' | 'host' | 'port' | 'durability'>;
+  config: Pick<Config, 'home' | 'host' | 'port' | 'durability'> & Partial<Pick<Config, 'publicUrl' | 'trustedProxies'>>;
   /** Where clients reach it, when that is not where it listens: `https://virtual.rookery-system.svc:7443`. */
   advertise?: string;
   /** False: tenants only. */
   hasRoot: boolean;
+  /** Folders of this machine that clusters of the root may be given. Default: none. */
+  folders?: HostFolders;
   /** What people call host and port, for hints. Default `--host` and `--port`. */
   flags?: { host: string; port: string };
   clock?: Clock;
@@ -115,9 +119,12 @@ export class EmbeddedServer {
       endpoint: () => ({ address, port }),
       cloneFile: options.cloneFile,
       loops: [simulation],
-      // Who can come from elsewhere may have a tenant here without being trusted with this machine.
-      guardsHost: !/^(127\.|::1$|localhost$)/.test(config.host),
-      admission: [clusterApiAdmission, workspaceAdmission],
+      guardsHost: isReachedFromElsewhere(options),
+      admission: [
+        clusterApiAdmission,
+        workspaceAdmission,
+        (authorizer) => hostAdmission({ authorizer, folders: options.folders ?? new HostFolders([]) }),
+      ],
       gate: (name) => {
         if (records.get(name)?.isSuspended) throw suspended(name);
       },
@@ -221,6 +228,17 @@ function noteFreeBytes(home: Home, metrics: Metrics): void {
 
 function missing(name: string): RookeryError {
   return new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}`, { class: 'user' });
+}
+
+type ReachConfig = Pick<Config, 'host'> & Partial<Pick<Config, 'publicUrl' | 'trustedProxies'>>;
+
+/** Users who come from another machine, also through a proxy on this one, may have a tenant here without being trusted with this machine. */
+export function isReachedFromElsewhere({
+  config,
+  advertise,
+}: Pick<EmbeddedServerOptions, 'advertise'> & { config: ReachConfig }): boolean {
+  const isBehindProxy = Boolean(advertise || config.publicUrl || config.trustedProxies?.length);
+  return isBehindProxy || !/^(127\.|::1$|localhost$)/.test(config.host);
 }
 
 /** Without a time to come back at: clients would wait for it, and it is a person who has to act. */

@@ -66,7 +66,7 @@ export class WorkspaceHost {
     return this.workloads.find((workload) => workload.name === name);
   }
 
-  parts(terminals: Terminals | undefined): WorkspaceParts {
+  parts(terminals: Terminals | undefined): Omit<WorkspaceParts, 'host'> {
     return {
       chooseWay: (wanted) => this.#chooseWay(wanted),
       open: (way) => this.#options.open(way),

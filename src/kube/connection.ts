@@ -2,6 +2,8 @@
  * Where an API server is and how to prove who we are: what a kubeconfig, a service account or a test boils down to.
  * Credentials that change (token files, exec plugins) are asked for again on every request.
  */
+import type { LookupFunction } from 'node:net';
+
 export type Headers = Record<string, string | string[]>;
 
 export interface Connection {
@@ -17,6 +19,8 @@ export interface Connection {
   /** Do not check the server's certificate. */
   insecure?: boolean;
   proxyUrl?: string;
+  /** Finds the addresses of the server's name; one that refuses some keeps the connection away from them. */
+  lookup?: LookupFunction;
   /** The namespace of the context, for commands that fall back to it. */
   namespace?: string;
   /** Authorization and impersonation headers of one request. */

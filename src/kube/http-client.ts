@@ -178,6 +178,7 @@ function makePool(undici: typeof import('undici'), connection: Connection, optio
     key: connection.key,
     servername: connection.serverName,
     rejectUnauthorized: !connection.insecure,
+    ...(connection.lookup ? { lookup: connection.lookup } : {}),
   };
   // Servers that say nothing keep idle connections for minutes; those that say a time are believed.
   const common = { ...options, pipelining: 1, keepAliveTimeout: 60_000 };

@@ -62,6 +62,7 @@ export {
   WatchStreamError,
 } from './kube-error.ts';
 export { inClusterConnection, type KubeconfigSource, loadKubeconfig } from './kubeconfig.ts';
+export { harmlessKubeconfig, kubeconfigConnection, type Place } from './kubeconfig-data.ts';
 export { type LeaderElectionOptions, LeaderElector, leases } from './leader-election.ts';
 export { listAll } from './list-all.ts';
 export { ListWatch, type ListWatchEvent, type ListWatchOptions } from './list-watch.ts';

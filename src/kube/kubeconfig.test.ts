@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { inClusterConnection, loadKubeconfig } from './kubeconfig.ts';
+import { inClusterConnection, type KubeconfigSource, loadKubeconfig } from './kubeconfig.ts';
 import { FakeClock } from './testing/fake-clock.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -28,6 +28,11 @@ describe('loadKubeconfig', () => {
     folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
   });
   afterAll(() => rm(folder, { recursive: true }));
+  const load = async (text: string, options: Omit<KubeconfigSource, 'file'> = {}) => {
+    const file = join(folder, 'written');
+    await writeFile(file, text);
+    return await loadKubeconfig({ file, ...options });
+  };
 
   it('reads data: certificates, names, prefixes', async () => {
     const data = config(
@@ -39,7 +44,7 @@ describe('loadKubeconfig', () => {
       { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') },
       { namespace: 'mine' },
     );
-    const { headers, ...rest } = await loadKubeconfig({ data });
+    const { headers, ...rest } = await load(data);
     expect(rest).toMatchObject({
       server: 'https://127.0.0.1:6443/clusters/demo',
       ca: 'CA',
@@ -59,7 +64,7 @@ describe('loadKubeconfig', () => {
   });
 
   it('sends tokens, passwords and whom to impersonate', async () => {
-    const of = async (user: object) => (await loadKubeconfig({ data: config({}, user) })).headers?.();
+    const of = async (user: object) => (await load(config({}, user))).headers?.();
     expect(await of({ token: 't' })).toEqual({ authorization: 'Bearer t' });
     expect(await of({ username: 'me', password: 'x' })).toEqual({ authorization: `Basic ${base64('me:x')}` });
     expect(await of({ token: 't', as: 'ann', 'as-groups': ['g', 'h'], 'as-user-extra': { 'a/b': ['1'] } })).toEqual({
@@ -74,7 +79,7 @@ describe('loadKubeconfig', () => {
     const clock = new FakeClock();
     const tokenFile = join(folder, 'token');
     await writeFile(tokenFile, 'one\n');
-    const { headers } = await loadKubeconfig({ data: config({}, { tokenFile, token: 'ignored' }), clock });
+    const { headers } = await load(config({}, { tokenFile, token: 'ignored' }), { clock });
     expect(await headers?.()).toEqual({ authorization: 'Bearer one' });
     await writeFile(tokenFile, 'two\n');
     expect(await headers?.()).toEqual({ authorization: 'Bearer one' });
@@ -98,23 +103,26 @@ describe('loadKubeconfig', () => {
       args,
       interactiveMode: 'Never',
     };
-    const { headers } = await loadKubeconfig({ data: config({}, { exec }) });
+    const { headers } = await load(config({}, { exec }));
     expect(await headers?.()).toEqual({ authorization: 'Bearer from-plugin' });
   });
 
   it('takes another context when asked', async () => {
-    const { headers } = await loadKubeconfig({ data: config({}, { token: 't' }), context: 'anonymous' });
+    const { headers } = await load(config({}, { token: 't' }), { context: 'anonymous' });
     expect(await headers?.()).toEqual({});
   });
 
   it.each([
-    ['a missing context', { data: config({}, {}), context: 'nope' }, /no context "nope"/],
-    ['no mapping', { data: 'just text' }, /not a mapping/],
-    ['a missing file', { file: '/nowhere/config' }, /Cannot read \/nowhere\/config/],
-    ['no server', { data: config({ server: undefined }, {}) }, /no server/],
-    ['a missing user', { data: config({}, {}, { user: 'ghost' }) }, /no user "ghost"/],
-  ])('explains %s', async (_text, source, message) => {
-    await expect(loadKubeconfig(source)).rejects.toThrow(message);
+    ['a missing context', config({}, {}), 'nope', /no context "nope"/],
+    ['no mapping', 'just text', undefined, /not a mapping/],
+    ['no server', config({ server: undefined }, {}), undefined, /no server/],
+    ['a missing user', config({}, {}, { user: 'ghost' }), undefined, /no user "ghost"/],
+  ])('explains %s', async (_text, text, context, message) => {
+    await expect(load(text, { context })).rejects.toThrow(message);
+  });
+
+  it('explains a missing file', async () => {
+    await expect(loadKubeconfig({ file: '/nowhere/config' })).rejects.toThrow(/Cannot read \/nowhere\/config/);
   });
 
   it("reads a pod's service account", async () => {

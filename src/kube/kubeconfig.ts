@@ -1,7 +1,8 @@
 /**
- * Reads a kubeconfig into a `Connection`: tokens, token files (read again when they may have changed), client
+ * Reads the kubeconfig of the user who runs this process, a file of theirs, into a `Connection`: tokens, token files (read again when they may have changed), client
  * certificates, CAs, server path prefixes, `tls-server-name`, `insecure-skip-tls-verify`, impersonation. Exec and
  * auth-provider plugins go through @kubernetes/client-node, which is loaded only for them (it costs about a second).
+ * Text that came from somebody else (a Secret, another machine) never comes here: `kubeconfig-data.ts` reads that.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -46,10 +47,7 @@ interface KubeconfigFile {
 }
 
 export interface KubeconfigSource {
-  /** Path of the file. */
-  file?: string;
-  /** Or its content. */
-  data?: string;
+  file: string;
   /** Default: `current-context`. */
   context?: string;
   clock?: Clock;
@@ -60,10 +58,10 @@ const TOKEN_FILE_AGE = 10_000;
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 export async function loadKubeconfig(source: KubeconfigSource): Promise<Connection> {
-  const text = source.data ?? (await read(source.file ?? fail('Neither a file nor its content was given')));
+  const text = await read(source.file);
   const { parse } = await import('yaml');
   const config = parse(text) as KubeconfigFile | null;
-  if (typeof config !== 'object' || config === null) fail(`${source.file ?? 'The kubeconfig'} is not a mapping`);
+  if (typeof config !== 'object' || config === null) fail(`${source.file} is not a mapping`);
   const contextName = source.context ?? config['current-context'] ?? fail('The kubeconfig has no current-context');
   const context = find<ContextEntry>(config, 'context', contextName);
   const cluster = find<ClusterEntry>(
@@ -72,7 +70,7 @@ export async function loadKubeconfig(source: KubeconfigSource): Promise<Connecti
     context.cluster ?? fail(`Context ${contextName} names no cluster`),
   );
   const user = context.user ? find<UserEntry>(config, 'user', context.user) : {};
-  const base = source.file ? dirname(resolve(source.file)) : process.cwd();
+  const base = dirname(resolve(source.file));
   const inline = (data?: string, file?: string) =>
     data ? Buffer.from(data, 'base64').toString() : file ? read(resolve(base, file)) : undefined;
 

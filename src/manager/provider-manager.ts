@@ -9,6 +9,7 @@ import type { EmbeddedServerOptions } from '../embedded/embedded-server.ts';
 import { Home } from '../embedded/home.ts';
 import { RookeryError } from '../errors.ts';
 import { type LeaderElectionOptions, Manager, type ObjectStore } from '../kube/index.ts';
+import type { HostPolicy } from '../provisioners/host-policy.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
@@ -24,6 +25,8 @@ export interface ProviderManagerOptions {
   /** Folder for what provisioners and virtual clusters keep. Replicas share it. */
   home: string;
   core: CoreMode;
+  /** What clusters may do with this machine. */
+  host: HostPolicy;
   /** Where virtual clusters are served, and how that is reached by others. */
   virtual: Pick<EmbeddedServerOptions['config'], 'host' | 'port' | 'durability'> & { advertise?: string };
   namespace?: string;
@@ -71,8 +74,9 @@ export async function runProviderManager(options: ProviderManagerOptions, signal
     },
   });
   const { tenants } = virtual;
-  const open = (way: ClusterWay) => way.open({ processes, clock, folder: home.provisioner(way.name), tenants });
-  addControllers(manager, { store, open, core });
+  const open = (way: ClusterWay) =>
+    way.open({ processes, clock, folder: home.provisioner(way.name), tenants, folders: options.host.folders });
+  addControllers(manager, { store, host: options.host, open, core });
   const missing = () => manager.informers.missing;
   const cancel = every(clock, COMPLAIN_MS, () => {
     if (missing().length > 0) log.warn('not all objects could be read yet', { missing: missing() });

@@ -6,7 +6,7 @@ import { systemClock } from '../clock.ts';
 import { createCa, issueServer } from '../vault/certificates.ts';
 import { probeHealth } from './cluster-health.ts';
 
-const expected = { nodes: 1, hasNetwork: true };
+const expected = { nodes: 1, hasNetwork: true, place: 'this machine' as const };
 const node = (status: string) => ({ metadata: { name: 'n' }, status: { conditions: [{ type: 'Ready', status }] } });
 
 let server: Server;

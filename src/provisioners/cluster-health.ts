@@ -3,7 +3,7 @@
  * cluster DNS, the default ServiceAccount.
  */
 import { Agent, request } from 'node:https';
-import { type Connection, loadKubeconfig } from '../kube/index.ts';
+import { type Connection, kubeconfigConnection, type Place } from '../kube/index.ts';
 import type { ObservedNode } from './provisioner.ts';
 
 export interface ClusterHealth {
@@ -21,6 +21,8 @@ export interface HealthExpectation {
   dnsLabel?: string;
   /** False where cluster DNS is switched off. */
   hasDns?: boolean;
+  /** Where its API server may be. */
+  place: Place;
 }
 
 export type HealthProbe = (
@@ -48,11 +50,12 @@ interface ComingUp {
 const comingUp = new Map<string, ComingUp>();
 
 export const probeHealth: HealthProbe = async (kubeconfig, expected, signal) => {
-  const cluster = comingUp.get(kubeconfig) ?? (await connect(kubeconfig));
-  comingUp.delete(kubeconfig);
+  const key = `${JSON.stringify(expected.place)} ${kubeconfig}`;
+  const cluster = comingUp.get(key) ?? (await connect(kubeconfig, expected.place));
+  comingUp.delete(key);
   try {
     const health = await ask(cluster, expected, signal);
-    if (health.missing.length > 0) remember(kubeconfig, cluster);
+    if (health.missing.length > 0) remember(key, cluster);
     else cluster.agent.destroy();
     return health;
   } catch (error) {
@@ -63,8 +66,8 @@ export const probeHealth: HealthProbe = async (kubeconfig, expected, signal) => 
   }
 };
 
-async function connect(kubeconfig: string): Promise<ComingUp> {
-  const connection = await loadKubeconfig({ data: kubeconfig });
+async function connect(kubeconfig: string, place: Place): Promise<ComingUp> {
+  const connection = await kubeconfigConnection(kubeconfig, place);
   const agent = new Agent({
     keepAlive: true,
     // Of a connection that nobody asks anything.
@@ -73,14 +76,14 @@ async function connect(kubeconfig: string): Promise<ComingUp> {
     cert: connection.cert,
     key: connection.key,
     servername: connection.serverName,
-    rejectUnauthorized: !connection.insecure,
+    ...(connection.lookup ? { lookup: connection.lookup } : {}),
   });
   return { connection, agent, askedAt: Number.NEGATIVE_INFINITY };
 }
 
-function remember(kubeconfig: string, cluster: ComingUp): void {
-  comingUp.get(kubeconfig)?.agent.destroy();
-  comingUp.set(kubeconfig, cluster);
+function remember(key: string, cluster: ComingUp): void {
+  comingUp.get(key)?.agent.destroy();
+  comingUp.set(key, cluster);
   const [oldest] = comingUp;
   if (!oldest || comingUp.size <= COMING_UP_MAX) return;
   comingUp.delete(oldest[0]);

@@ -9,6 +9,7 @@
  * - `remove` ends with nothing left, however little or much was made, and says what it removed.
  * - Trouble that can pass (Docker is down, a pull failed) is an answer, not an exception.
  */
+import type { Place } from '../kube/index.ts';
 import type { Availability, Removal } from '../tools/outcomes.ts';
 
 export type { Availability, Removal } from '../tools/outcomes.ts';
@@ -25,6 +26,8 @@ export interface ClusterRef<Spec> {
    * Read anew before each call, never stored outside the store.
    */
   access?: Readonly<Record<string, string>>;
+  /** Where its API server, and that of the cluster it lives in, may be. Without it: not on this machine. */
+  place?: Place;
 }
 
 export interface ClusterRequest<Spec> extends ClusterRef<Spec> {

@@ -7,9 +7,12 @@ import { kindClusters, virtualClusters } from '../api/resources.ts';
 import type { Clock } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import type { ObjectStore, ResourceRef } from '../kube/index.ts';
+import type { HostFolders } from '../machines/host-folders.ts';
 import type { Processes } from '../tools/processes.ts';
+import type { HostUse } from './host-use.ts';
 import { k3dWay } from './k3d/way.ts';
 import { k3sWay } from './k3s/way.ts';
+import { kindHostUses } from './kind/host-uses.ts';
 import type { Fidelity, Provisioner } from './provisioner.ts';
 import { vclusterWay } from './vcluster/way.ts';
 import { type Tenants, tenantName } from './virtual/tenants.ts';
@@ -32,6 +35,8 @@ export interface ProvisionerParts {
   folder: string;
   /** Of the server in this process; without them virtual clusters can be asked about, not made. */
   tenants?: Tenants;
+  /** Folders of this machine whose files it may take; without it, none. */
+  folders?: HostFolders;
 }
 
 export interface ClusterWay {
@@ -50,6 +55,8 @@ export interface ClusterWay {
   spec(wish: ClusterWish, key: { namespace: string; name: string }): Record<string, unknown>;
   /** Secrets with the kubeconfig beside `<cluster>-kubeconfig`. */
   ownSecret?(object: KubeObject): { name: string; key: string };
+  /** What of an object reaches this machine or others; absent for a way that reaches none, which every tenant may use. */
+  hostUses?(object: KubeObject): HostUse[];
   /** Docker network on which containers reach it by its internal kubeconfig. */
   network?(object: KubeObject): string;
   /** Texts of the secrets that the spec refers to. */
@@ -101,6 +108,7 @@ const kind: ClusterWay = {
     ...(image ? { image } : {}),
   }),
   ownSecret: (object) => ({ name: `${object.spec?.clusterName}-config`, key: 'config' }),
+  hostUses: kindHostUses,
   network: () => 'kind',
   open: async (parts) => new (await import('./kind/kind-provisioner.ts')).KindProvisioner(parts),
 };

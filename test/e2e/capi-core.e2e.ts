@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { coreControllers } from '../../src/controllers/core/index.ts';
 import { interceptStore, loadKubeconfig, Manager, RemoteStore } from '../../src/kube/index.ts';
+import { trustingPolicy } from '../../src/provisioners/testing/trusting-policy.ts';
 import { simulation } from '../../src/provisioners/virtual/simulation/index.ts';
 import { acquire, type Lease } from '../bed/services/service.ts';
 import { installFooKinds, Scenario } from '../conformance/cluster-api/scenario.ts';
@@ -36,7 +37,7 @@ describe('upstream’s core and a provider it does not know', () => {
       },
     });
     const ours = new Manager({ store: watched });
-    coreControllers(ours, { store: watched });
+    coreControllers(ours, { store: watched, host: trustingPolicy });
     running = Promise.all([scenario.providers.run(stop.signal), ours.run(stop.signal)]);
   });
 

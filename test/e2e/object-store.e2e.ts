@@ -7,7 +7,7 @@ import { objectStoreConformance } from '../conformance/object-store/object-store
 
 async function makeStore() {
   const api = await acquire('kube-apiserver');
-  const store = new RemoteStore({ connection: await loadKubeconfig({ file: api.env.KUBECONFIG }) });
+  const store = new RemoteStore({ connection: await loadKubeconfig({ file: api.env.KUBECONFIG as string }) });
   return {
     store,
     // The watch cache of a custom resource begins when its definition was made: whatever was before is too old.
@@ -24,5 +24,5 @@ controllerConformance('remote, kube-apiserver', makeStore);
 
 informerConformance('kube-apiserver', async () => {
   const api = await acquire('kube-apiserver');
-  return { connection: await loadKubeconfig({ file: api.env.KUBECONFIG }), close: () => api.release() };
+  return { connection: await loadKubeconfig({ file: api.env.KUBECONFIG as string }), close: () => api.release() };
 });

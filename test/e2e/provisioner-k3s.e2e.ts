@@ -1,11 +1,13 @@
 // Rookery's k3s provisioner on real k3s: the suite every provisioner passes, on a machine with systemd over SSH; the product as root on a machine
 // without systemd, where Rookery itself runs on the machine; and Rookery killed again and again. What was there before is written down, and
 // compared at the end.
+
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import { HostFolders } from '../../src/machines/host-folders.ts';
 import { K3sProvisioner } from '../../src/provisioners/k3s/k3s-provisioner.ts';
 import { systemProcesses } from '../../src/tools/processes.ts';
 import { scratch } from '../bed/cache.ts';
@@ -39,7 +41,12 @@ provisionerConformance('k3s over SSH, by systemd', async () => {
     hasOneAddress: true,
     servesApi: true,
     open: () =>
-      new K3sProvisioner({ processes: systemProcesses(env), clock: systemClock, folder: `${folder}/clusters` }),
+      new K3sProvisioner({
+        processes: systemProcesses(env),
+        clock: systemClock,
+        folder: `${folder}/clusters`,
+        folders: new HostFolders(['/']),
+      }),
     spec: () => ({
       host: {
         ssh: { address: machine.address, port: 22, user: 'root', keySecretRef: { name: 'key', key: 'ssh-privatekey' } },

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
+import { kubeconfigConnection, RemoteStore } from '../../src/kube/index.ts';
 import { vclusterConfig } from '../../src/provisioners/vcluster/config.ts';
 import { namespaceOf, type VclusterSpec } from '../../src/provisioners/vcluster/marks.ts';
 import { VclusterProvisioner } from '../../src/provisioners/vcluster/vcluster-provisioner.ts';
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const path = (await rookery.run('cluster', 'kubeconfig', HOST, '--path')).stdout.trim();
   host = new Kubectl(path);
   access = { kubeconfig: readFileSync(path, 'utf8') };
-  store = new RemoteStore({ connection: await loadKubeconfig({ data: access.kubeconfig }) });
+  store = new RemoteStore({ connection: await kubeconfigConnection(access.kubeconfig, 'this machine') });
 }, 600_000);
 afterAll(async () => {
   await store?.close();

@@ -9,6 +9,7 @@ import { coreControllers } from '../../src/controllers/core/index.ts';
 import { InProcessStore } from '../../src/embedded/in-process-store.ts';
 import { installCrds } from '../../src/embedded/install-crds.ts';
 import { Manager } from '../../src/kube/index.ts';
+import { trustingPolicy } from '../../src/provisioners/testing/trusting-policy.ts';
 import { simulation } from '../../src/provisioners/virtual/simulation/index.ts';
 import { installFooKinds, Scenario, type Story } from '../conformance/cluster-api/scenario.ts';
 import { virtualWorkload } from '../conformance/cluster-api/workload.ts';
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const workload = await virtualWorkload(server);
   scenario = new Scenario({ management: store, workload, namespace: 'default', patienceMs: 60_000 });
   const manager = new Manager({ store });
-  coreControllers(manager, { store });
+  coreControllers(manager, { store, host: trustingPolicy });
   running = Promise.all([manager.run(stop.signal), scenario.providers.run(stop.signal)]);
 });
 

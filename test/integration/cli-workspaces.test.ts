@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { namespaces } from '../../src/api/resources.ts';
-import { loadKubeconfig, RemoteStore } from '../../src/kube/index.ts';
+import { kubeconfigConnection, RemoteStore } from '../../src/kube/index.ts';
 import { Rookery, until } from '../harness/rookery.ts';
 
 const rookery = new Rookery({ ROOKERY_WEB_PORT: '0', DOCKER_HOST: 'unix:///nonexistent/docker.sock' });
@@ -15,7 +15,7 @@ const file = (name: string, text: string): string => {
 };
 const connected = async () =>
   new RemoteStore({
-    connection: await loadKubeconfig({ data: readFileSync(join(rookery.home, 'kubeconfig'), 'utf8') }),
+    connection: await kubeconfigConnection(readFileSync(join(rookery.home, 'kubeconfig'), 'utf8'), 'this machine'),
   });
 const TEMPLATE = (name: string) => `
 apiVersion: workshop.platform/v1alpha1

@@ -8,8 +8,8 @@ import { clusters, customResourceDefinitions, namespaces, secrets, virtualCluste
 import {
   apiVersionOf,
   isConditionTrue,
+  kubeconfigConnection,
   leases,
-  loadKubeconfig,
   ownerReference,
   RemoteStore,
   type ResourceRef,
@@ -17,6 +17,7 @@ import {
   waitForCondition,
   waitForGone,
 } from '../../src/kube/index.ts';
+import { HostFolders } from '../../src/machines/host-folders.ts';
 import { type ProviderManagerOptions, runProviderManager } from '../../src/manager/provider-manager.ts';
 import { providerKinds } from '../../src/manager/served-kinds.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -46,6 +47,7 @@ const settings = (): ProviderManagerOptions => ({
   store,
   home,
   core: 'auto',
+  host: { hasAdmission: false, allows: () => false, folders: new HostFolders([]) },
   installCrds: true,
   virtual: { host: '127.0.0.1', port: 0, durability: 'normal' },
 });
@@ -89,7 +91,7 @@ const untilAvailable = (name: string) => waitForCondition(store, clusters, { nam
 async function kubeconfigOf(name: string): Promise<RemoteStore> {
   const secret = await store.get(secrets, { namespace, name: `${name}-kubeconfig` });
   const data = Buffer.from(secret.data?.value ?? '', 'base64').toString();
-  const remote = new RemoteStore({ connection: await loadKubeconfig({ data }) });
+  const remote = new RemoteStore({ connection: await kubeconfigConnection(data, 'this machine') });
   stops.push(() => remote.close());
   return remote;
 }

@@ -13,7 +13,7 @@ import {
   getCondition,
   ignoreNotFound,
   isNotFound,
-  loadKubeconfig,
+  kubeconfigConnection,
   RemoteStore,
   waitFor,
 } from '../../src/kube/index.ts';
@@ -54,7 +54,7 @@ async function start(): Promise<RemoteStore> {
 }
 
 async function connect(data: string): Promise<RemoteStore> {
-  return new RemoteStore({ connection: await loadKubeconfig({ data }) });
+  return new RemoteStore({ connection: await kubeconfigConnection(data, 'this machine') });
 }
 
 async function kill(store: RemoteStore): Promise<void> {

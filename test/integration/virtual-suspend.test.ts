@@ -7,7 +7,7 @@ import { configMaps, secrets, virtualClusters } from '../../src/api/resources.ts
 import { loadConfig } from '../../src/config.ts';
 import { SUSPENDED_ANNOTATION } from '../../src/controllers/provisioned-cluster-scope.ts';
 import { ControlPlane } from '../../src/embedded/control-plane.ts';
-import { apiVersionOf, getCondition, loadKubeconfig, RemoteStore, waitFor } from '../../src/kube/index.ts';
+import { apiVersionOf, getCondition, kubeconfigConnection, RemoteStore, waitFor } from '../../src/kube/index.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'rookery-suspend-'));
 const KEY = { namespace: 'default', name: 'nap' };
@@ -43,7 +43,7 @@ async function suspend(value: string | null): Promise<void> {
 async function inside<T>(use: (api: RemoteStore) => Promise<T>): Promise<T> {
   const secret = await plane.store.get(secrets, { namespace: 'default', name: 'nap-kubeconfig' });
   const data = Buffer.from(secret.data?.value, 'base64').toString();
-  const api = new RemoteStore({ connection: await loadKubeconfig({ data }) });
+  const api = new RemoteStore({ connection: await kubeconfigConnection(data, 'this machine') });
   try {
     return await use(api);
   } finally {

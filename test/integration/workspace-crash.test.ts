@@ -26,7 +26,7 @@ import { WorkspaceLinks } from '../../src/http/workspace-links.ts';
 import {
   ignoreNotFound,
   isAlreadyExists,
-  loadKubeconfig,
+  kubeconfigConnection,
   RemoteStore,
   waitFor,
   waitForGone,
@@ -72,7 +72,9 @@ async function start(): Promise<RemoteStore> {
     if (child.exitCode !== null || waited > 120_000) throw new Error(`it does not start: ${problems}`);
     await delay(20);
   }
-  return new RemoteStore({ connection: await loadKubeconfig({ data: readFileSync(home.kubeconfig, 'utf8') }) });
+  return new RemoteStore({
+    connection: await kubeconfigConnection(readFileSync(home.kubeconfig, 'utf8'), 'this machine'),
+  });
 }
 
 async function kill(store: RemoteStore): Promise<void> {

@@ -18,7 +18,7 @@ import { ControlPlane } from '../../src/embedded/control-plane.ts';
 import {
   getCondition,
   ignoreNotFound,
-  loadKubeconfig,
+  kubeconfigConnection,
   RemoteStore,
   waitFor,
   waitForGone,
@@ -89,7 +89,7 @@ const goTo = async (name: string, currentStep: string) => {
 const student = async (name: string, userAgent = 'kubectl/v1.35'): Promise<RemoteStore> => {
   const secret = await plane.store.get(secrets, { ...key(name), name: `${name}-kubeconfig` });
   const data = Buffer.from(secret.data?.value, 'base64').toString();
-  return new RemoteStore({ connection: await loadKubeconfig({ data }), userAgent });
+  return new RemoteStore({ connection: await kubeconfigConnection(data, 'this machine'), userAgent });
 };
 const textOf = async (api: RemoteStore, name: string): Promise<string | undefined> =>
   (await api.get(configMaps, { namespace: 'default', name }).catch(ignoreNotFound))?.data?.text;

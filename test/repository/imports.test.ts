@@ -34,6 +34,7 @@ const ORDER = [
   'apiserver',
   'kube',
   'x509',
+  'network',
   'telemetry',
   'api',
   'errors.ts',
@@ -43,9 +44,10 @@ const ORDER = [
 
 /** Folders that may import less than everything below them. */
 const ONLY: Record<string, string[]> = {
-  apiserver: ['api', 'telemetry', 'x509', 'errors.ts', 'clock.ts'],
-  kube: ['api', 'telemetry', 'errors.ts', 'clock.ts'],
+  apiserver: ['api', 'telemetry', 'x509', 'network', 'errors.ts', 'clock.ts'],
+  kube: ['api', 'telemetry', 'network', 'errors.ts', 'clock.ts'],
   telemetry: ['errors.ts', 'clock.ts'],
+  network: ['errors.ts', 'clock.ts'],
   x509: [],
   api: [],
   'errors.ts': [],

@@ -13,10 +13,12 @@ export const ROOKERY_ROLES: Record<string, string[]> = {
     'read,patch core events,nodes,pods,pods/log',
     'read apiextensions.k8s.io customresourcedefinitions',
     'all rbac.authorization.k8s.io roles,rolebindings',
-    'bind rbac.authorization.k8s.io clusterroles rookery-instructor,rookery-student,rookery-tenant',
+    'bind rbac.authorization.k8s.io clusterroles rookery-host-user,rookery-instructor,rookery-student,rookery-tenant',
   ],
   /** Writes workshops and looks after every student's instance. */
   'rookery-instructor': [
+    // Templates may give each workspace a cluster of containers.
+    'use rookery.dev hosts containers',
     'all workshop.platform workspacetemplates,workspaceinstances',
     'update,patch workshop.platform workspaceinstances/status',
     'all rookery.dev clusterclaims',
@@ -33,9 +35,16 @@ export const ROOKERY_ROLES: Record<string, string[]> = {
     'read cluster.x-k8s.io clusters',
     'read core events',
   ],
-  /** Orders clusters of their own inside a namespace and takes their kubeconfigs. */
+  /** Added to another role: clusters that use the machine Rookery runs on, and machines it can log in to. As good as root there. */
+  'rookery-host-user': [
+    'use rookery.dev hosts',
+    'all infrastructure.cluster.x-k8s.io kindclusters,k3dclusters,k3sclusters',
+  ],
+  /** Orders clusters of their own inside a namespace and takes their kubeconfigs. Nothing that reaches the machine Rookery runs on. */
   'rookery-tenant': [
-    `all ${CLUSTER_GROUPS} *`,
+    'all cluster.x-k8s.io *',
+    'all infrastructure.cluster.x-k8s.io virtualclusters,vclusters',
+    `read ${CLUSTER_GROUPS} *`,
     'all workshop.platform workspaceinstances',
     'all rookery.dev clusterclaims',
     'create,delete,get,list,watch rookery.dev clusterjobs',

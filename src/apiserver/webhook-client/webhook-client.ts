@@ -6,12 +6,12 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { isIP } from 'node:net';
 import type { Clock } from '../../clock.ts';
+import { hostGuard, refusedAddress } from '../../network/host-guard.ts';
 import type { Store } from '../store/store.ts';
 import { yieldTurn } from '../turns.ts';
 import { isCaBundle, pemOf } from './ca-bundle.ts';
 import { CallError, goError, refusedText, SetupError } from './call-error.ts';
 import { type ClientConfig, serviceHost, shownUrl, type Target } from './client-config.ts';
-import { guardedLookup, isOfHost, refusedAddress } from './host-guard.ts';
 import { resolveService } from './service-endpoint.ts';
 
 /** An object of the largest size, once as base64 of a patch and some more; beyond that it is no answer to us. */
@@ -100,11 +100,12 @@ export class WebhookClient {
     this.#agent ??= new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS, timeout: IDLE_MS });
     const agent = this.#agent;
     const failed = (why: string) => new CallError(`Post ${JSON.stringify(target.shown)}: ${why}`);
-    if (guardsHost && isOfHost(target.host)) return Promise.reject(failed(refusedAddress(dialled(target)).message));
+    if (guardsHost && hostGuard.refuses(target.host))
+      return Promise.reject(failed(refusedAddress(dialled(target)).message));
     return new Promise((resolve, reject) => {
       const sent = request({
         agent,
-        ...(guardsHost ? { lookup: guardedLookup } : {}),
+        ...(guardsHost ? { lookup: hostGuard.lookup } : {}),
         method: 'POST',
         host: target.host,
         port: target.port,

@@ -3,16 +3,20 @@
  * any provider, ours or foreign. What it does and what it leaves out is in docs/cluster-api.md.
  */
 import type { KubeObject } from '../../api/object.ts';
+import { clusters } from '../../api/resources.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../../clock.ts';
 import {
   type Controller,
   type ControllerOptions,
   type Informer,
+  ignoreNotFound,
   keyOf,
   keyText,
   type Manager,
   type ObjectStore,
 } from '../../kube/index.ts';
+import { placeOfCluster } from '../../provisioners/cluster-place.ts';
+import type { HostPolicy } from '../../provisioners/host-policy.ts';
 import { type Logger, silentLogger } from '../../telemetry/log.ts';
 import { machinesOfNode, makeCaches, ofCluster } from './caches.ts';
 import { clusterController } from './cluster/cluster-controller.ts';
@@ -30,6 +34,7 @@ export type { CoreMode } from './core-switch.ts';
 
 export interface CoreOptions {
   store: ObjectStore;
+  host: HostPolicy;
   /** `auto`: not where upstream's core is installed. */
   mode?: CoreMode;
   clock?: Clock;
@@ -38,13 +43,17 @@ export interface CoreOptions {
 }
 
 export function coreControllers(manager: Manager, options: CoreOptions): void {
-  const { store, mode = 'auto', clock = systemClock, random = systemRandom, log = silentLogger } = options;
+  const { store, host, mode = 'auto', clock = systemClock, random = systemRandom, log = silentLogger } = options;
   if (mode === 'off') return;
   const { informers } = manager;
   const parts = { store, clock, random, log };
   const kinds = new ProviderKinds(parts);
   const power = new CoreSwitch({ ...parts, mode, kinds });
-  const workloads = new WorkloadClusters(parts);
+  const workloads = new WorkloadClusters({
+    ...parts,
+    placeOf: async (key) =>
+      await placeOfCluster({ store, policy: host }, await store.get(clusters, key).catch(ignoreNotFound)),
+  });
   const caches = makeCaches(informers);
   const externals = new Externals(store, informers, kinds);
   const core: Core = { ...parts, informers, caches, externals, workloads };

@@ -14,7 +14,10 @@ import {
   type ObjectKey,
   type ObjectStore,
   ownerReference,
+  type Place,
 } from '../../kube/index.ts';
+import { placeOfCluster } from '../../provisioners/cluster-place.ts';
+import type { HostPolicy } from '../../provisioners/host-policy.ts';
 import type { ClusterWay } from '../../provisioners/registry.ts';
 import { clusterManifests } from '../../provisioners/request-cluster.ts';
 import { SUSPENDED_ANNOTATION } from '../provisioned-cluster-scope.ts';
@@ -28,6 +31,8 @@ export interface NestedState {
   message: string;
   external?: string;
   internal?: string;
+  /** Where its API server may be, for readers of `external`. */
+  place?: Place;
   /** Docker network on which the internal one leads there. */
   network?: string;
   /** Set where no watch tells that it goes on. */
@@ -41,6 +46,7 @@ export interface NestedState {
 export interface NestedClusterParts {
   store: ObjectStore;
   instance: KubeObject;
+  host: HostPolicy;
   signal?: AbortSignal;
 }
 
@@ -78,7 +84,7 @@ export async function ensureNested(
 
 /** Whether a cluster can be used, and if so how. */
 export async function readiness(
-  { store, signal }: NestedClusterParts,
+  { store, host, signal }: NestedClusterParts,
   way: ClusterWay,
   cluster: KubeObject,
   key: { namespace: string; name: string },
@@ -101,7 +107,8 @@ export async function readiness(
   if (!external) return { isReady: false, reason: 'NoKubeconfig', message: 'the cluster has no kubeconfig yet' };
   const provider = way.network && (await store.get(way.resource, key, { signal }));
   const network = provider && way.network?.(provider);
-  return { isReady: true, reason: 'Ready', message: '', external, internal: text('internal'), network };
+  const place = await placeOfCluster({ store, policy: host, signal }, cluster);
+  return { isReady: true, reason: 'Ready', message: '', external, internal: text('internal'), place, network };
 }
 
 export async function suspendNested(parts: NestedClusterParts, way: ClusterWay, isSuspended: boolean): Promise<void> {

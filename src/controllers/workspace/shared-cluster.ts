@@ -5,7 +5,17 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../api/object.ts';
 import { clusters, namespaces, secrets, workspaceInstances } from '../../api/resources.ts';
-import { ignoreNotFound, isAlreadyExists, isDeleting, listAll, loadKubeconfig, RemoteStore } from '../../kube/index.ts';
+import {
+  harmlessKubeconfig,
+  ignoreNotFound,
+  isAlreadyExists,
+  isDeleting,
+  kubeconfigConnection,
+  listAll,
+  type Place,
+  RemoteStore,
+} from '../../kube/index.ts';
+import { placeOfCluster } from '../../provisioners/cluster-place.ts';
 import type { ClusterWay } from '../../provisioners/registry.ts';
 import { clusterManifests } from '../../provisioners/request-cluster.ts';
 import { MADE_FOR, type NestedClusterParts, type NestedState, readiness } from './nested-cluster.ts';
@@ -34,14 +44,16 @@ export async function ensureShared(parts: NestedClusterParts, request: SharedReq
   }
   const state = await readiness(parts, way, found, key);
   if (!state.isReady) return state;
-  const cluster = await connect(state.external as string);
+  const cluster = await connect(state.external as string, state.place as Place);
   try {
     const token = await furnish(cluster, parts, request);
     if (!token) {
       return { isReady: false, reason: 'PreparingNamespace', message: 'its namespace is prepared', lookAgainMs: 500 };
     }
     const namespace = namespaceIn(parts.instance);
-    const limited = async (text: string | undefined) => text && (await limitedTo(text, token, namespace));
+    // The same cluster, by a token that reaches one namespace.
+    const limited = async (text: string | undefined) =>
+      text && (await harmlessKubeconfig(text, { name: namespace, namespace, user: { token } }));
     return { ...state, namespace, external: await limited(state.external), internal: await limited(state.internal) };
   } finally {
     await cluster.close();
@@ -66,7 +78,8 @@ export async function removeShared(parts: NestedClusterParts): Promise<boolean> 
   const secret = await store.get(secrets, kubeconfigKey(key), { signal }).catch(ignoreNotFound);
   const text = secret?.data?.value;
   if (!text) return true;
-  const cluster = await connect(Buffer.from(text, 'base64').toString());
+  const place = await placeOfCluster({ store, policy: parts.host, signal }, found);
+  const cluster = await connect(Buffer.from(text, 'base64').toString(), place);
   try {
     const name = namespaceIn(instance);
     const space = await cluster.get(namespaces, { name }, { signal }).catch(ignoreNotFound);
@@ -165,20 +178,6 @@ function furniture(namespace: string, madeFor: string, { limits }: Settings): Ku
   ];
 }
 
-async function connect(kubeconfig: string): Promise<RemoteStore> {
-  return new RemoteStore({ connection: await loadKubeconfig({ data: kubeconfig }) });
-}
-
-/** The same cluster, by a token that reaches one namespace. */
-async function limitedTo(kubeconfig: string, token: string, namespace: string): Promise<string> {
-  const { parse, stringify } = await import('yaml');
-  const [{ cluster = {} } = {}] = (parse(kubeconfig) as { clusters?: { cluster?: object }[] }).clusters ?? [];
-  return stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'shared', cluster }],
-    users: [{ name: ACCOUNT, user: { token } }],
-    contexts: [{ name: namespace, context: { cluster: 'shared', user: ACCOUNT, namespace } }],
-    'current-context': namespace,
-  });
+async function connect(kubeconfig: string, place: Place): Promise<RemoteStore> {
+  return new RemoteStore({ connection: await kubeconfigConnection(kubeconfig, place) });
 }

@@ -1,10 +1,13 @@
 /** What workspaces are made with. */
 import type { KubeObject } from '../../api/object.ts';
+import type { HostPolicy } from '../../provisioners/host-policy.ts';
 import type { Provisioner } from '../../provisioners/provisioner.ts';
 import type { ClusterWay } from '../../provisioners/registry.ts';
 import type { Workload } from '../../workloads/workload.ts';
 
 export interface WorkspaceParts {
+  /** What may be done with this machine. */
+  host: HostPolicy;
   /** How a nested cluster is made when the template leaves it open (`auto`). */
   chooseWay(wanted: string): Promise<ClusterWay>;
   // biome-ignore lint/suspicious/noExplicitAny: each way has a spec of its own.

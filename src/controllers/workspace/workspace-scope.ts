@@ -11,7 +11,7 @@ import {
   hasFinalizer,
   ignoreNotFound,
   keyOf,
-  loadKubeconfig,
+  kubeconfigConnection,
   type ObjectStore,
   PatchHelper,
   type ReconcileContext,
@@ -156,7 +156,7 @@ export class WorkspaceScope {
     }
     const ready: Mark = ['ClusterReady', 'True', way ? 'Ready' : 'NotNeeded', ''];
     if (isNewStep && step && !cluster.isRestored) {
-      if (step.manifests && cluster.external) await applyTo(cluster.external, step, cluster.namespace, this.#signal);
+      if (step.manifests && cluster.external) await applyTo(cluster, step, this.#signal);
       if (step.cluster === 'restore') await (await this.#snapshots(settings, way))?.keep(step);
     }
     const workload = await this.#parts.chooseWorkload(way);
@@ -362,7 +362,7 @@ export class WorkspaceScope {
   }
 
   get #nested() {
-    return { store: this.#store, instance: this.#object, signal: this.#signal };
+    return { store: this.#store, instance: this.#object, host: this.#parts.host, signal: this.#signal };
   }
 
   async #change(edit: (draft: Draft) => void): Promise<void> {
@@ -412,12 +412,11 @@ function enter(draft: Draft, { id: step, checks = [] }: TemplateStep, now: strin
 }
 
 async function applyTo(
-  kubeconfig: string,
+  { external = '', place = 'another machine', namespace }: NestedState,
   { id, manifests = '' }: TemplateStep,
-  namespace: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const store = new RemoteStore({ connection: await loadKubeconfig({ data: kubeconfig }) });
+  const store = new RemoteStore({ connection: await kubeconfigConnection(external, place) });
   try {
     await applyManifests(store, manifests, { fieldManager: 'rookery-workshop', namespace, signal });
   } catch (error) {

@@ -404,7 +404,7 @@ export abstract class ContainerProvisioner<Spec extends BaseSpec> implements Pro
       shape,
       roleOf: this.tool.roleOf,
       kubeconfig: () => this.kubeconfig(ref, 'external', signal),
-      probe: (kubeconfig) => this.options.probe(kubeconfig, shape, signal),
+      probe: (kubeconfig) => this.options.probe(kubeconfig, { ...shape, place: 'this machine' }, signal),
       rejected: () => this.files.drop(ref.id, 'kubeconfig'),
     });
   }

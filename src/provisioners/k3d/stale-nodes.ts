@@ -3,7 +3,7 @@ import {
   ignoreNotFound,
   isTransient,
   KubeError,
-  loadKubeconfig,
+  kubeconfigConnection,
   RemoteStore,
   type ResourceRef,
 } from '../../kube/index.ts';
@@ -19,7 +19,8 @@ export type ForgetNodes = (
 ) => Promise<string[]>;
 
 export const forgetNodes: ForgetNodes = async (kubeconfig, isGone, signal) => {
-  const store = new RemoteStore({ connection: await loadKubeconfig({ data: kubeconfig }), timeoutMs: TIMEOUT_MS });
+  const connection = await kubeconfigConnection(kubeconfig, 'this machine');
+  const store = new RemoteStore({ connection, timeoutMs: TIMEOUT_MS });
   try {
     const { items } = await store.list(nodes, { signal });
     const gone = items.map((node) => node.metadata.name ?? '').filter(isGone);

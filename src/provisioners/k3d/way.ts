@@ -4,6 +4,7 @@ import { RookeryError } from '../../errors.ts';
 import { ignoreNotFound } from '../../kube/index.ts';
 import type { ClusterWay } from '../registry.ts';
 import { networkName } from './config.ts';
+import { k3dHostUses } from './host-uses.ts';
 
 export const k3dWay: ClusterWay = {
   name: 'k3d',
@@ -42,6 +43,7 @@ export const k3dWay: ClusterWay = {
       hint: 'registryConfigSecret names it: make it, or correct the reference',
     });
   },
+  hostUses: k3dHostUses,
   network: (object) => networkName(object.spec?.clusterName),
   open: async (parts) => new (await import('./k3d-provisioner.ts')).K3dProvisioner(parts),
 };

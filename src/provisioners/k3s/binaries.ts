@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RookeryError } from '../../errors.ts';
 import type { Host } from '../../machines/host.ts';
+import type { HostFolders } from '../../machines/host-folders.ts';
 import type { Processes } from '../../tools/processes.ts';
 import { compareVersions, exactVersion, matches, parseWanted } from '../../tools/versions.ts';
 
@@ -33,14 +34,17 @@ done`;
 
 export class K3sBinaries {
   readonly #processes: Processes;
+  readonly #folders: HostFolders;
   readonly #known = new Map<string, K3sBinary | undefined>();
 
-  constructor(processes: Processes) {
+  constructor(processes: Processes, folders: HostFolders) {
     this.#processes = processes;
+    this.#folders = folders;
   }
 
-  /** On this machine. With a path, only that one. */
+  /** On this machine. With a path, only that one, and only where it may be used: asking for its version runs it. */
   async here(path: string | undefined, signal?: AbortSignal): Promise<K3sBinary[]> {
+    if (path && !(await this.#folders.allows(path))) return [];
     const found: K3sBinary[] = [];
     for (const file of path ? [path] : await this.#candidates()) {
       const binary = await this.#ask(file, signal);

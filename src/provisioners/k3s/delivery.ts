@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { RookeryError } from '../../errors.ts';
 import type { Host } from '../../machines/host.ts';
+import type { HostFolders } from '../../machines/host-folders.ts';
 import { type Transfer, Transfers } from '../../machines/transfers.ts';
 import type { ClusterRequest, Progress } from '../provisioner.ts';
 import { type K3sBinaries, type K3sBinary, sha256Of } from './binaries.ts';
@@ -24,14 +25,16 @@ type Request = ClusterRequest<K3sSpec>;
 
 export class Delivery {
   readonly #binaries: K3sBinaries;
+  readonly #folders: HostFolders;
   readonly #pollMs: number;
   readonly #transfers = new Transfers();
   /** What is on its way, for each cluster. */
   readonly #cargo = new Map<string, Cargo[]>();
   readonly #sums = new Map<string, string>();
 
-  constructor(binaries: K3sBinaries, pollMs: number) {
+  constructor(binaries: K3sBinaries, folders: HostFolders, pollMs: number) {
     this.#binaries = binaries;
+    this.#folders = folders;
     this.#pollMs = pollMs;
   }
 
@@ -150,10 +153,10 @@ export class Delivery {
     return { cargo, onHost, stale: brought.filter((name) => BROUGHT.test(name) && !kept.has(name)) };
   }
 
-  /** Undefined for a file that is not on this machine. */
+  /** Undefined for a file that is not on this machine, or may not be taken from it. */
   async #archive(file: string, folder: string): Promise<Transfer | undefined> {
     const here = await stat(file).catch(() => undefined);
-    if (!here) return undefined;
+    if (!here || !(await this.#folders.allows(file))) return undefined;
     const key = `${file} ${here.size} ${here.mtimeMs} ${here.ino}`;
     const sha256 = this.#sums.get(key) ?? (await sha256Of(file));
     this.#sums.set(key, sha256);

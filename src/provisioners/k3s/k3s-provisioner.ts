@@ -7,6 +7,7 @@ import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Random, systemRandom } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
+import { HostFolders } from '../../machines/host-folders.ts';
 import type { RunState } from '../../tools/background-run.ts';
 import type { Processes } from '../../tools/processes.ts';
 import { type HealthProbe, probeHealth } from '../cluster-health.ts';
@@ -37,6 +38,8 @@ export interface K3sProvisionerOptions {
   clock: Clock;
   /** Where it keeps a folder for each cluster. */
   folder: string;
+  /** Folders whose programs and archives may be taken, besides programs called k3s on PATH and in ROOKERY_TOOLS. Default: none. */
+  folders?: HostFolders;
   random?: Random;
   probe?: HealthProbe;
   /** How the machine of a cluster is reached. */
@@ -45,6 +48,7 @@ export interface K3sProvisionerOptions {
   pollMs?: number;
 }
 
+const NO_FOLDERS = new HostFolders([]);
 /** In the folder of a cluster, once its machine was claimed. */
 const CLAIMED = 'claimed';
 const RECHECK_MS = 15_000;
@@ -69,10 +73,11 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
 
   constructor(options: K3sProvisionerOptions) {
     const { processes, clock, folder } = options;
-    this.#options = { random: systemRandom, probe: probeHealth, pollMs: 200, ...options };
+    this.#options = { random: systemRandom, probe: probeHealth, pollMs: 200, folders: NO_FOLDERS, ...options };
+    const { folders, pollMs } = this.#options;
     this.#openHost = options.openHost ?? knownHosts(processes, clock, folder);
-    this.#binaries = new K3sBinaries(processes);
-    this.#delivery = new Delivery(this.#binaries, this.#options.pollMs);
+    this.#binaries = new K3sBinaries(processes, folders);
+    this.#delivery = new Delivery(this.#binaries, folders, pollMs);
   }
 
   async probe(signal?: AbortSignal): Promise<Availability> {
@@ -136,7 +141,7 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
         class: 'retryable',
       });
     }
-    return kubeconfigFor(written, ref.name, addressesOf(ref.spec)[audience]);
+    return await kubeconfigFor(written, ref.name, addressesOf(ref.spec)[audience]);
   }
 
   suspend(ref: ClusterRef<K3sSpec>, signal?: AbortSignal): Promise<Progress> {
@@ -293,8 +298,10 @@ export class K3sProvisioner implements Provisioner<K3sSpec> {
     if (!state.server) return empty('starting', 'k3s does not run');
     if (!state.kubeconfig) return empty('starting', 'k3s has not written its kubeconfig yet');
     const url = addressesOf(ref.spec).external;
-    const kubeconfig = kubeconfigFor(state.kubeconfig, ref.name, url);
-    const health = await this.#options.probe(kubeconfig, expectationOf(ref.spec), signal);
+    const kubeconfig = await kubeconfigFor(state.kubeconfig, ref.name, url);
+    // The machine was named in the spec, by a user with permission for it.
+    const expected = { ...expectationOf(ref.spec), place: 'this machine' as const };
+    const health = await this.#options.probe(kubeconfig, expected, signal);
     const { hostname, port } = new URL(url);
     const { missing, nodes, version } = health;
     return {

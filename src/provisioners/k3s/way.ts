@@ -4,6 +4,7 @@ import { k3sClusters, secrets } from '../../api/resources.ts';
 import { RookeryError } from '../../errors.ts';
 import { ignoreNotFound } from '../../kube/index.ts';
 import type { ClusterWay } from '../registry.ts';
+import { k3sHostUses } from './host-uses.ts';
 import { SSH_KEY } from './ssh-key.ts';
 
 export const k3sWay: ClusterWay = {
@@ -26,6 +27,7 @@ export const k3sWay: ClusterWay = {
       ...(kubernetesVersion ? { kubernetesVersion } : {}),
     };
   },
+  hostUses: k3sHostUses,
   access: async (store, object, signal): Promise<Record<string, string>> => {
     const { ssh } = (object.spec as K3sCluster['spec']).host ?? {};
     if (!ssh) return {};

@@ -3,7 +3,6 @@
  * was about: the network, our rights, a quota.
  */
 import { createHash } from 'node:crypto';
-import { parse } from 'yaml';
 import type { Clock } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
 import {
@@ -14,8 +13,9 @@ import {
   isTransient,
   isUnauthorized,
   KubeError,
-  loadKubeconfig,
+  kubeconfigConnection,
   type ObjectStore,
+  type Place,
   RemoteStore,
 } from '../../kube/index.ts';
 import type { ClusterRef } from '../provisioner.ts';
@@ -47,7 +47,7 @@ export class HostClusters {
     this.#clock = clock;
   }
 
-  async of(ref: Pick<ClusterRef<unknown>, 'access'>): Promise<ObjectStore> {
+  async of(ref: Pick<ClusterRef<unknown>, 'access' | 'place'>): Promise<ObjectStore> {
     const access = (ref.access ?? {}) as HostAccess;
     if (!access.kubeconfig) {
       throw new RookeryError('host.missing', access.gone ?? access.missing ?? 'no kubeconfig of the host is known', {
@@ -55,9 +55,12 @@ export class HostClusters {
         hint: 'the host cluster must exist and its kubeconfig be in the Secret that spec.host names',
       });
     }
-    const key = createHash('sha256').update(access.kubeconfig).digest('hex');
+    const place = ref.place ?? 'another machine';
+    const key = createHash('sha256')
+      .update(`${JSON.stringify(place)} ${access.kubeconfig}`)
+      .digest('hex');
     this.#closeIdle(key);
-    const opening = this.#open.get(key) ?? this.#connect(access.kubeconfig);
+    const opening = this.#open.get(key) ?? this.#connect(access.kubeconfig, place);
     this.#open.set(key, opening);
     opening.catch(() => this.#open.delete(key));
     const open = await opening;
@@ -65,9 +68,10 @@ export class HostClusters {
     return open.store;
   }
 
-  async #connect(kubeconfig: string): Promise<Open> {
-    refuseSideEffects(kubeconfig);
-    const connection = await loadKubeconfig({ data: kubeconfig, clock: this.#clock });
+  async #connect(kubeconfig: string, place: Place): Promise<Open> {
+    const connection = await kubeconfigConnection(kubeconfig, place).catch((error) => {
+      throw hostError(error);
+    });
     const store = new RemoteStore({ connection, clock: this.#clock, maxConnections: 16, timeoutMs: TIMEOUT_MS });
     return { store, usedAt: this.#clock.now() };
   }
@@ -87,34 +91,12 @@ export class HostClusters {
   }
 }
 
-/** A kubeconfig out of a Secret is somebody's text: it may run no program here and read no file of ours. */
-function refuseSideEffects(kubeconfig: string): void {
-  let config: unknown;
-  try {
-    config = parse(kubeconfig);
-  } catch (cause) {
-    throw invalid('it is no YAML', cause);
-  }
-  const { users, clusters } = (config ?? {}) as Record<string, { user?: object; cluster?: object }[] | undefined>;
-  const entries = [...(users ?? []).map(({ user }) => user), ...(clusters ?? []).map(({ cluster }) => cluster)];
-  const outside = ['exec', 'auth-provider', 'tokenFile', 'client-certificate', 'client-key', 'certificate-authority'];
-  for (const entry of entries) {
-    const found = outside.find((field) => field in (entry ?? {}));
-    if (found) throw invalid(`its field ${found} refers to a program or file outside of it`);
-  }
-}
-
-const invalid = (why: string, cause?: unknown): RookeryError =>
-  new RookeryError('host.kubeconfig', `the kubeconfig of the host cannot be used: ${why}`, {
-    class: 'user',
-    cause,
-    hint: 'put a kubeconfig with its certificates and token inside into the Secret',
-  });
-
 /** What a host said no to, in our words. */
 export function hostError(error: unknown): unknown {
   if (error instanceof RookeryError) {
-    return error.code.startsWith('KUBECONFIG') ? invalid(error.message, error) : error;
+    if (!error.code.startsWith('KUBECONFIG')) return error;
+    const hint = error.hint ?? 'put a kubeconfig with its certificates and token inside into the Secret';
+    return new RookeryError('host.kubeconfig', `of the host: ${error.message}`, { class: 'user', cause: error, hint });
   }
   if (!(error instanceof KubeError) && !(error instanceof ConnectionError)) return error;
   const { message } = error;

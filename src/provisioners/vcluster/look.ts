@@ -1,6 +1,6 @@
 /** Asks a vcluster that runs whether it can be used: through the address people use, with the kubeconfig they get. */
 import type { KubeObject } from '../../api/object.ts';
-import { ignoreNotFound, type ObjectStore } from '../../kube/index.ts';
+import { ignoreNotFound, type ObjectStore, type Place } from '../../kube/index.ts';
 import type { HealthProbe } from '../cluster-health.ts';
 import type { Observation } from '../provisioner.ts';
 import { readClaim } from './claim.ts';
@@ -12,6 +12,8 @@ import { insideEndpoint, outsideEndpoint, reachFrom } from './reach.ts';
 
 export interface Parts {
   spec: VclusterSpec;
+  /** Where its host may be: its API server is reached at a node of that, or a load balancer before it. */
+  place: Place | undefined;
   claim?: KubeObject;
   service?: KubeObject;
   pod?: KubeObject;
@@ -23,7 +25,7 @@ export interface Parts {
 
 export async function readKubeconfig(
   store: ObjectStore,
-  { spec, claim, service, pod }: Parts,
+  { spec, claim, service, pod }: Omit<Parts, 'place'>,
   audience: 'external' | 'internal',
   signal?: AbortSignal,
 ): Promise<string | undefined> {
@@ -56,7 +58,8 @@ export async function look(
     return { phase: missing.length === 0 ? 'ready' : 'degraded', nodes: [], missing, version, endpoint };
   }
   const hasDns = isDnsWanted(spec);
-  const expected = { nodes: hasDns ? 1 : 0, hasNetwork: hasDns, dnsLabel: DNS_LABEL };
+  const { place = 'another machine' } = parts;
+  const expected = { nodes: hasDns ? 1 : 0, hasNetwork: hasDns, dnsLabel: DNS_LABEL, place };
   const health = await probe(kubeconfig, expected, signal);
   const { nodes, missing } = health;
   const phase = missing.length === 0 ? 'ready' : 'degraded';

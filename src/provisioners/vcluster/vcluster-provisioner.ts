@@ -148,7 +148,7 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
       }
       if (statefulSet.spec?.replicas === 0) return { phase: 'suspended', nodes: [], missing: ['it is scaled to 0'] };
       const [pod] = await ownPods(store, name, namespace, signal);
-      return await look(store, { spec: ref.spec, claim, service, pod }, this.#probe, signal);
+      return await look(store, { spec: ref.spec, place: ref.place, claim, service, pod }, this.#probe, signal);
     } catch (error) {
       throw hostError(error);
     }
@@ -264,7 +264,8 @@ export class VclusterProvisioner implements Provisioner<VclusterSpec> {
       return { phase, since, usualMs: USUAL_MS, next: 'asked again until it runs', ...why, lookAgainMs };
     }
     const claim = await store.get(host.configMaps, { namespace, name: CLAIM }, { signal }).catch(ignoreNotFound);
-    const parts: Parts = { spec: request.spec, claim, service, pod, version: kubernetesVersion };
+    const { spec, place } = request;
+    const parts: Parts = { spec, place, claim, service, pod, version: kubernetesVersion };
     parts.kubeconfig = await readKubeconfig(store, parts, 'external', signal);
     const seen = this.#comingUp.get(request.id);
     if (seen && parts.kubeconfig) seen.running = parts;

@@ -6,6 +6,7 @@ import { coreControllers } from '../../../src/controllers/core/index.ts';
 import { InProcessStore } from '../../../src/embedded/in-process-store.ts';
 import { installCrds } from '../../../src/embedded/install-crds.ts';
 import { interceptStore, Manager, type ObjectStore } from '../../../src/kube/index.ts';
+import { trustingPolicy } from '../../../src/provisioners/testing/trusting-policy.ts';
 import { simulation } from '../../../src/provisioners/virtual/simulation/index.ts';
 import { startServer } from '../../harness/server.ts';
 import type { Workload } from './foo-providers.ts';
@@ -84,7 +85,7 @@ async function live(store: ObjectStore, signal: AbortSignal, writesToLive = Numb
     },
   });
   const manager = new Manager({ store: mortal });
-  coreControllers(manager, { store: mortal });
+  coreControllers(manager, { store: mortal, host: trustingPolicy });
   await manager.run(death.signal);
   signal.removeEventListener('abort', onAbort);
 }

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configMaps } from '../../../src/api/resources.ts';
 import { sleep, systemClock } from '../../../src/clock.ts';
-import { loadKubeconfig, RemoteStore } from '../../../src/kube/index.ts';
+import { kubeconfigConnection, RemoteStore } from '../../../src/kube/index.ts';
 import type { ClusterRef, ClusterRequest, Progress, Provisioner } from '../../../src/provisioners/provisioner.ts';
 import { Drive, type Limits } from './drive.ts';
 
@@ -195,7 +195,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
 
       const store = async <T>(ref: ClusterRef<Spec>, use: (api: RemoteStore) => Promise<T>): Promise<T> => {
         const data = await world.open().kubeconfig(ref, 'external');
-        const api = new RemoteStore({ connection: await loadKubeconfig({ data }) });
+        const api = new RemoteStore({ connection: await kubeconfigConnection(data, 'this machine') });
         try {
           return await use(api);
         } finally {

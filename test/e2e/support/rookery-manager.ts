@@ -40,7 +40,7 @@ export class RookeryManager {
     const log = join(home, `${name}.log`);
     const output = openSync(log, 'a');
     const ports = ['--health-port', String(health), '--metrics-port', String(health)];
-    const all = command(home, 'manager', '--kubeconfig', kubeconfig, ...ports, ...args);
+    const all = command(home, 'manager', '--kubeconfig', kubeconfig, '--host-namespaces', '*', ...ports, ...args);
     const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', process.execPath, ...all], {
       env,
       stdio: ['ignore', output, output],

@@ -17,13 +17,14 @@ import {
 } from '../../../kube/index.ts';
 import type { Logger } from '../../../telemetry/log.ts';
 import { LABEL } from '../names.ts';
-import { isRefused, WorkloadConnection } from './workload-connection.ts';
+import { isRefused, type OpenOptions, WorkloadConnection } from './workload-connection.ts';
 
 export interface WorkloadClustersOptions {
   store: ObjectStore;
   clock: Clock;
   random: Random;
   log: Logger;
+  placeOf: OpenOptions['placeOf'];
   probeEveryMs?: number;
 }
 

@@ -7,9 +7,10 @@ import {
   Informer,
   isUnauthorized,
   KubeError,
-  loadKubeconfig,
+  kubeconfigConnection,
   type ObjectKey,
   type ObjectStore,
+  type Place,
   RemoteStore,
   type ResourceRef,
 } from '../../../kube/index.ts';
@@ -26,6 +27,8 @@ export interface OpenOptions {
   log: Logger;
   cluster: ObjectKey;
   secret: ObjectKey;
+  /** Where its API server may be. */
+  placeOf(cluster: ObjectKey): Promise<Place>;
   onNode: (node: KubeObject) => void;
 }
 
@@ -50,9 +53,8 @@ export class WorkloadConnection {
     const value = secret.data?.value;
     if (!value) throw new RookeryError('KUBECONFIG_INVALID', `the Secret ${options.secret.name} has no key "value"`);
     const data = Buffer.from(value, 'base64').toString();
-    await refusePlugins(data);
     const api = new RemoteStore({
-      connection: await loadKubeconfig({ data, clock: options.clock }),
+      connection: await kubeconfigConnection(data, await options.placeOf(options.cluster)),
       clock: options.clock,
       userAgent: 'rookery-core',
     });
@@ -116,18 +118,6 @@ export { nodes as nodeResource };
 
 export function isRefused(error: unknown): boolean {
   return isUnauthorized(error);
-}
-
-/** A kubeconfig comes from whoever may write Secrets; a plugin would run their program as us. */
-async function refusePlugins(kubeconfig: string): Promise<void> {
-  const { parse } = await import('yaml');
-  const users: unknown = (parse(kubeconfig) as { users?: unknown } | null)?.users;
-  const entries = Array.isArray(users) ? (users as { user?: Record<string, unknown> }[]) : [];
-  if (!entries.some((entry) => entry?.user?.exec || entry?.user?.['auth-provider'])) return;
-  throw new RookeryError('KUBECONFIG_REFUSED', 'the kubeconfig runs a program (exec or auth-provider)', {
-    class: 'user',
-    hint: 'use a token or a client certificate',
-  });
 }
 
 function withoutManagers(node: KubeObject): KubeObject {

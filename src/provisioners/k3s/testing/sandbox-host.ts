@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../clock.ts';
 import { RookeryError } from '../../../errors.ts';
 import type { Host, ScriptOptions, UploadOptions } from '../../../machines/host.ts';
+import { HostFolders } from '../../../machines/host-folders.ts';
 import { LocalHost } from '../../../machines/local-host.ts';
 import { systemProcesses } from '../../../tools/processes.ts';
 import type { K3sSpec } from '../config.ts';
@@ -94,6 +95,7 @@ export class Sandbox {
       processes,
       clock: systemClock,
       folder: this.folder,
+      folders: new HostFolders(['/']),
       openHost: () => host,
       pollMs: 20,
       probe: async () =>
