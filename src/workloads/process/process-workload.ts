@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isOfHost } from '../../apiserver/webhook-client/host-guard.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import { RookeryError } from '../../errors.ts';
+import { hostGuard } from '../../network/host-guard.ts';
 import type { Limits } from '../../privileged/control-groups.ts';
 import { type Privileged, privilegesOf } from '../../privileged/privileged.ts';
 import type { Availability, Removal } from '../../tools/outcomes.ts';
@@ -265,7 +265,7 @@ export class ProcessWorkload implements Workload {
   #isForbidden({ host, port }: Destination): boolean {
     const own = this.#options.apiServer && serverOf(this.#options.apiServer);
     if (own && own.host === host && own.port === port) return false;
-    return host === 'localhost' || isOfHost(host);
+    return host === 'localhost' || hostGuard.refuses(host);
   }
 
   #refuseStopped(id: string): void {

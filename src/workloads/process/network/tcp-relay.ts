@@ -1,7 +1,7 @@
 /** Takes connections inside a workspace's network to one destination outside it. */
 import { lookup } from 'node:dns';
 import { connect, isIP, type LookupFunction, type Server, type Socket } from 'node:net';
-import { isOfHost } from '../../../apiserver/webhook-client/host-guard.ts';
+import { hostGuard } from '../../../network/host-guard.ts';
 import type { Destination } from './destination.ts';
 
 const CONNECTIONS_MAX = 256;
@@ -40,7 +40,7 @@ export function relayTcp(server: Server, { host, port }: Destination): () => voi
 const outsideOnly: LookupFunction = (name, options, callback) => {
   lookup(name, { ...options, all: true }, (error, found) => {
     if (error) return callback(error, '');
-    const outside = found.filter(({ address }) => !isOfHost(address));
+    const outside = found.filter(({ address }) => !hostGuard.refuses(address));
     const [first] = outside;
     if (!first) return callback(new Error(`${name} is an address of this machine`), '');
     if (options.all) return callback(null, outside);
