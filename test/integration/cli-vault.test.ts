@@ -1,6 +1,6 @@
 /** What an administrator types to take links and certificates back, and to exchange keys: with a control plane that runs, and without one. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -142,6 +142,22 @@ it('does the same where no control plane runs, and what was sealed opens afterwa
   expect(await run('workspace', 'list')).toMatchObject({ code: 0 });
   const { keys: kept } = JSON.parse(readFileSync(join(rookery.home, 'keys.json'), 'utf8'));
   expect(Object.keys(kept)).toEqual(['2']);
+});
+
+it('makes a new CA for a lost one only when somebody asks for that', async () => {
+  expect(await run('down')).toMatchObject({ code: 0 });
+  const file = join(rookery.home, 'pki', 'ca.pem');
+  const before = readFileSync(file, 'utf8');
+  rmSync(file);
+  const asked = await run('vault', 'rotate', 'ca');
+  expect(asked).toMatchObject({ code: 0, stderr: expect.stringContaining('clients do not trust the new CA') });
+  expect(readFileSync(file, 'utf8')).not.toContain(before.split('\n').slice(1, 6).join('\n'));
+  const keys = join(rookery.home, 'keys.json');
+  const kept = readFileSync(keys, 'utf8');
+  rmSync(keys);
+  expect((await run('vault', 'rotate', 'data')).code).not.toBe(0);
+  writeFileSync(keys, kept, { mode: 0o600 });
+  await up();
 });
 
 it('takes a certificate back by its file or its serial number', async () => {
