@@ -22,6 +22,16 @@ export interface Config {
   logLevel: LogLevel;
   /** `full`: an acknowledged write also survives a power cut; slower. */
   durability: 'normal' | 'full';
+  /** How much the store of a virtual cluster may hold. */
+  storage: StorageSettings;
+}
+
+export interface StorageSettings {
+  /** What a cluster gets that does not ask for another limit: bytes of JSON, and objects. */
+  bytes: number;
+  objects: number;
+  /** The most a cluster can ask for. */
+  max: { bytes: number; objects: number };
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -31,6 +41,11 @@ const DURABILITIES = ['normal', 'full'] as const;
 /** Next to the usual 6443, so that a real cluster on this machine keeps its port. */
 export const DEFAULT_PORT = 7443;
 const DEFAULT_WEB_PORT = 7480;
+export const DEFAULT_STORAGE: StorageSettings = {
+  bytes: 256 * 2 ** 20,
+  objects: 100_000,
+  max: { bytes: 256 * 2 ** 20, objects: 100_000 },
+};
 
 export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}): Config {
   return {
@@ -45,7 +60,33 @@ export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}):
     hostNamespaces: flags.hostNamespaces ?? parseNames(env.ROOKERY_HOST_NAMESPACES),
     logLevel: flags.logLevel ?? oneOf('ROOKERY_LOG_LEVEL', LOG_LEVELS, env.ROOKERY_LOG_LEVEL, 'warn'),
     durability: flags.durability ?? oneOf('ROOKERY_DURABILITY', DURABILITIES, env.ROOKERY_DURABILITY, 'normal'),
+    storage: flags.storage ?? storage(env),
   };
+}
+
+/** Clusters may ask for more than they are given only where the operator says so. */
+function storage(env: NodeJS.ProcessEnv): StorageSettings {
+  const bytes = amount('ROOKERY_STORAGE_BYTES', env.ROOKERY_STORAGE_BYTES, DEFAULT_STORAGE.bytes);
+  const objects = amount('ROOKERY_STORAGE_OBJECTS', env.ROOKERY_STORAGE_OBJECTS, DEFAULT_STORAGE.objects);
+  const max = {
+    bytes: amount('ROOKERY_STORAGE_MAX_BYTES', env.ROOKERY_STORAGE_MAX_BYTES, bytes),
+    objects: amount('ROOKERY_STORAGE_MAX_OBJECTS', env.ROOKERY_STORAGE_MAX_OBJECTS, objects),
+  };
+  return { bytes, objects, max };
+}
+
+const UNITS: Record<string, number> = { '': 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, k: 1e3, M: 1e6, G: 1e9 };
+
+/** `268435456` or `256Mi`. */
+function amount(name: string, text: string | undefined, fallback: number): number {
+  if (text === undefined || text === '') return fallback;
+  const [, digits, unit = ''] = /^(\d+)([a-zA-Z]*)$/.exec(text) ?? [];
+  const factor = UNITS[unit];
+  if (digits !== undefined && factor !== undefined) return Number(digits) * factor;
+  throw new RookeryError('config.value', `${name}: ${JSON.stringify(text)} is not an amount`, {
+    class: 'user',
+    hint: 'write a whole number, with Ki, Mi, Gi, k, M or G after it or without, such as 256Mi',
+  });
 }
 
 export function parsePort(text: string, where: string): number {

@@ -17,7 +17,8 @@ import type { Loop } from './loops/loop.ts';
 import { provideThread } from './offload/offload.ts';
 import { type CloneFile, restoreInto } from './store/snapshot.ts';
 import { openStore } from './store/sqlite-store.ts';
-import type { RenewableSealer, Store } from './store/store.ts';
+import type { RenewableSealer, Room, Store } from './store/store.ts';
+import type { Usage } from './store/usage.ts';
 
 /** The cluster at `/`; all others live below `/clusters/<name>`. */
 export const ROOT = '';
@@ -26,13 +27,14 @@ provideThread();
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const SWEEP_MS = 15_000;
 
-export interface ClustersOptions
-  extends Pick<ClusterOptions, 'serverCa' | 'sealer' | 'synchronous' | 'certificates' | 'room'> {
+export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'sealer' | 'synchronous' | 'certificates'> {
   folder: string;
   clock: Clock;
   random: Random;
   /** Where the server can be reached, as Service default/kubernetes says it; not a loopback address. */
   endpoint: () => { address: string; port: number };
+  /** Says whether the store of a cluster may grow. */
+  room?: (name: string) => Room;
   /** A cluster nobody used for this long goes to sleep. */
   sleepAfterMs?: number;
   /** What runs in every cluster but the root, besides the server's own loops. */
@@ -101,6 +103,21 @@ export class Clusters {
 
   get awake(): number {
     return this.#awake.size;
+  }
+
+  /** What a cluster stores now; undefined while it is asleep. */
+  usage(name: string): Usage | undefined {
+    return this.#awake.get(name)?.store.usage;
+  }
+
+  /** What those that are awake store now, but for the root. */
+  usages(): [name: string, usage: Usage][] {
+    return [...this.#awake].flatMap(([name, { store }]) => (name === ROOT ? [] : [[name, store.usage]]));
+  }
+
+  /** Forgets the history of those that are awake, to make room. One after the other. */
+  async reclaim(): Promise<void> {
+    for (const { store } of [...this.#awake.values()]) await store.compact(store.rv).catch(() => {});
   }
 
   /** Undefined when there is no such cluster. */
@@ -245,7 +262,8 @@ export class Clusters {
     // Two may have waited for the same file.
     const awake = this.#awake.get(name);
     if (awake) return awake;
-    const { clock, random, serverCa, sealer, synchronous, certificates, room } = this.#options;
+    const { clock, random, serverCa, sealer, synchronous, certificates } = this.#options;
+    const room = this.#options.room?.(name);
     const file = this.#file(name);
     const own =
       name === ROOT

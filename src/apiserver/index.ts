@@ -17,6 +17,7 @@ export { putMissing } from './bootstrap.ts';
 export { Cluster, type ClusterOptions } from './cluster.ts';
 export { Clusters, type ClustersOptions, ROOT, type Visited } from './clusters.ts';
 export type { ClientCertificates } from './credentials.ts';
+export { ClusterRoom } from './disk/cluster-room.ts';
 export { Disk } from './disk/disk.ts';
 export { Reserve } from './disk/reserve.ts';
 export { parseFieldSelector } from './field-selector.ts';
@@ -46,4 +47,5 @@ export {
   unknownPath,
 } from './status.ts';
 export { type ChangeEvent, CompactedError, type Sealer, type Store } from './store/store.ts';
+export type { Usage } from './store/usage.ts';
 export { VERSION } from './version.ts';

@@ -68,6 +68,7 @@ export async function manager(options: ManagerOptions): Promise<void> {
           host: options.virtualHost,
           port: options.virtualPort,
           durability: config.durability,
+          storage: config.storage,
           advertise: options.virtualUrl,
         },
         leaderElection: options.leaderElect ? election(options, connection) : undefined,

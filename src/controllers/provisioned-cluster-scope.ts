@@ -294,6 +294,7 @@ export class ProvisionedClusterScope<Spec> {
 function observed(draft: Draft, cluster: Observation, clock: Clock): void {
   draft.status.nodes = cluster.nodes;
   if (cluster.image) draft.status.image = cluster.image;
+  if (cluster.storage) draft.status.storage = cluster.storage;
   if (cluster.version) {
     const replicas = cluster.nodes.filter((node) => node.role === 'control-plane').length;
     draft.status.version = cluster.version;

@@ -24,6 +24,8 @@ import { EmbeddedServer } from './embedded-server.ts';
 import type { Home } from './home.ts';
 import { InProcessStore } from './in-process-store.ts';
 import { installCrds } from './install-crds.ts';
+import type { StorageLimits } from './storage-limits.ts';
+import { reportStorage } from './storage-reports.ts';
 import { TenantHost } from './tenant-host.ts';
 import { Vault } from './vault.ts';
 import { serveVault } from './vault-requests.ts';
@@ -67,6 +69,7 @@ export class ControlPlane {
   readonly #server: EmbeddedServer;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  readonly #endReports: () => void;
 
   readonly #terminals: Terminals | undefined;
   /** Where shells of workspaces run. */
@@ -80,6 +83,8 @@ export class ControlPlane {
     this.#terminals = terminals;
     this.workloads = host.workloads;
     const { clock = systemClock, random, log, metrics } = options;
+    const { clusters, storageLimits } = server;
+    this.#endReports = reportStorage({ store, clusters, limits: storageLimits, clock, log });
     const manager = new Manager({ store, clock, random, log, metrics });
     addControllers(manager, { store, host: policy, open, workspaces: host.parts(terminals) });
     this.#running = manager.run(this.#stop.signal);
@@ -144,6 +149,10 @@ export class ControlPlane {
     return this.#server.clusters;
   }
 
+  get storageLimits(): StorageLimits {
+    return this.#server.storageLimits;
+  }
+
   /** Where clients find a cluster. */
   urlOf(name: string): string {
     return this.#server.urlOf(name);
@@ -155,6 +164,7 @@ export class ControlPlane {
   }
 
   async close(): Promise<void> {
+    this.#endReports();
     this.#stop.abort(new Error('the control plane stops'));
     await this.vault.close();
     const [controllers] = await Promise.allSettled([this.#running]);

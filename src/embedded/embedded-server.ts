@@ -8,6 +8,7 @@ import {
   ApiError,
   ApiServer,
   type Cluster,
+  ClusterRoom,
   Clusters,
   Disk,
   type OwnPaths,
@@ -16,7 +17,7 @@ import {
   serverNameOf,
 } from '../apiserver/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
-import type { Config } from '../config.ts';
+import { type Config, DEFAULT_STORAGE } from '../config.ts';
 import { clusterApiAdmission } from '../controllers/core/admission/plugin.ts';
 import { hostAdmission } from '../controllers/host-admission.ts';
 import { workspaceAdmission } from '../controllers/workspace/admission.ts';
@@ -33,10 +34,12 @@ import { clientCertificates } from './client-certificates.ts';
 import { Home } from './home.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { ensurePki, type Pki, servingPki } from './pki.ts';
+import { StorageLimits } from './storage-limits.ts';
 import { TenantRecords } from './tenant-records.ts';
 
 export interface EmbeddedServerOptions {
-  config: Pick<Config, 'home' | 'host' | 'port' | 'durability'> & Partial<Pick<Config, 'publicUrl' | 'trustedProxies'>>;
+  config: Pick<Config, 'home' | 'host' | 'port' | 'durability'> &
+    Partial<Pick<Config, 'publicUrl' | 'storage' | 'trustedProxies'>>;
   /** Where clients reach it, when that is not where it listens: `https://virtual.rookery-system.svc:7443`. */
   advertise?: string;
   /** False: tenants only. */
@@ -60,6 +63,7 @@ export class EmbeddedServer {
   /** `https://host:port`, without a trailing slash. */
   readonly url: string;
   readonly clusters: Clusters;
+  readonly storageLimits: StorageLimits;
   readonly #server: ApiServer;
   readonly #disk: Disk;
   readonly keyring: Keyring;
@@ -78,6 +82,7 @@ export class EmbeddedServer {
     server: ApiServer;
     disk: Disk;
     keyring: Keyring;
+    storageLimits: StorageLimits;
     pki: Pki;
     pkiOf: (authority: Authority) => Promise<Pki>;
   }) {
@@ -87,6 +92,7 @@ export class EmbeddedServer {
     this.#server = parts.server;
     this.#disk = parts.disk;
     this.keyring = parts.keyring;
+    this.storageLimits = parts.storageLimits;
     this.#pki = parts.pki;
     this.#pkiOf = parts.pkiOf;
     this.#isAdvertised = parts.isAdvertised;
@@ -106,10 +112,11 @@ export class EmbeddedServer {
     let port = config.port;
     const address = reachableAddress(config.host);
     const records = new TenantRecords(home.provisioner('virtual'));
-    const disk = diskOf(home, { clock, log, metrics });
-    const clusters = new Clusters({
+    const storageLimits = new StorageLimits(records, config.storage ?? DEFAULT_STORAGE);
+    const disk: Disk = diskOf(home, { clock, log, metrics, onFull: () => void clusters.reclaim() });
+    const clusters: Clusters = new Clusters({
       folder: home.data,
-      room: disk,
+      room: (name) => (name === ROOT ? disk : new ClusterRoom(disk, () => storageLimits.of(name))),
       clock,
       random,
       serverCa: pki.bundle,
@@ -145,7 +152,8 @@ export class EmbeddedServer {
     try {
       ({ port } = await listen(server, config, options.flags));
       const url = advertised ? advertised.origin : `https://${urlHost(config.host)}:${port}`;
-      const parts = { home, url, isAdvertised: advertised !== undefined, clusters, server, disk, keyring, pki, pkiOf };
+      const isAdvertised = advertised !== undefined;
+      const parts = { home, url, isAdvertised, clusters, server, disk, storageLimits, keyring, pki, pkiOf };
       return new EmbeddedServer(parts);
     } catch (error) {
       await server.close();
@@ -205,7 +213,14 @@ export class EmbeddedServer {
   }
 }
 
-function diskOf(home: Home, { clock, log, metrics }: { clock: Clock; log: Logger; metrics: Metrics }): Disk {
+interface DiskParts {
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  onFull(): void;
+}
+
+function diskOf(home: Home, { clock, log, metrics, onFull }: DiskParts): Disk {
   const full = metrics.gauge('rookery_disk_full', '1 while the disk of the home cannot be written.');
   const disk = new Disk({
     reserve: new Reserve(home.reserve),
@@ -214,6 +229,7 @@ function diskOf(home: Home, { clock, log, metrics }: { clock: Clock; log: Logger
       full.set(state === 'ok' ? 0 : 1);
       if (state === 'ok') log.warn('the disk can be written again');
       else log.error(`the disk is ${state}: objects can be read and deleted, not created or changed`);
+      if (state === 'full') onFull();
     },
   });
   disk.start();

@@ -1,12 +1,13 @@
 /** Tenants of the embedded server, as the virtual provisioner asks for them. What is asleep is asked without being woken. */
 import type { KubeObject } from '../api/object.ts';
 import { type Cluster, VERSION } from '../apiserver/index.ts';
-import type { ObservedNode } from '../provisioners/provisioner.ts';
+import type { ObservedNode, ObservedStorage } from '../provisioners/provisioner.ts';
 import { FURNISHED, furnish } from '../provisioners/virtual/simulation/furnish.ts';
 import { isNodeReady } from '../provisioners/virtual/simulation/nodes/simulated-node.ts';
 import { NODES } from '../provisioners/virtual/simulation/pod.ts';
-import type { TenantShape, Tenants } from '../provisioners/virtual/tenants.ts';
+import type { StorageAmounts, TenantShape, Tenants } from '../provisioners/virtual/tenants.ts';
 import type { EmbeddedServer } from './embedded-server.ts';
+import { storageStatus } from './storage-reports.ts';
 import { TenantRecords } from './tenant-records.ts';
 
 /** Of the tenant itself, should its record be lost. */
@@ -17,28 +18,31 @@ const QUIET_MS = 300;
 /** Some states never come to rest (a container that crashes again and again): then as it is. */
 const SETTLE_MAX_MS = 3000;
 
+type Server = Pick<EmbeddedServer, 'clusters' | 'home' | 'kubeconfig' | 'urlOf' | 'storageLimits'>;
+
 export class TenantHost implements Tenants {
-  readonly #server: Pick<EmbeddedServer, 'clusters' | 'home' | 'kubeconfig' | 'urlOf'>;
+  readonly #server: Server;
   readonly #records: TenantRecords;
   /** By snapshot that is wanted: when it was first asked for, and which version was last seen when. */
   readonly #settling = new Map<string, { since: number; rv: number; at: number }>();
   /** Nodes of tenants that are asleep: they stay as they are. */
   readonly #sleepers = new Map<string, ObservedNode[]>();
 
-  constructor(server: Pick<EmbeddedServer, 'clusters' | 'home' | 'kubeconfig' | 'urlOf'>) {
+  constructor(server: Server) {
     this.#server = server;
     this.#records = new TenantRecords(server.home.provisioner('virtual'));
     server.clusters.onOpen((name) => this.#sleepers.delete(name));
   }
 
-  async ensure(name: string, owner: string, { controlPlanes, nodes }: TenantShape): Promise<void> {
+  async ensure(name: string, owner: string, { controlPlanes, nodes, storage }: TenantShape): Promise<void> {
     const { clusters } = this.#server;
-    const wanted = { owner, controlPlanes, nodes, madeBy: VERSION.gitVersion };
+    const wanted = { owner, controlPlanes, nodes, madeBy: VERSION.gitVersion, ...(storage ? { storage } : {}) };
     const known = this.#records.get(name);
     const isSame = JSON.stringify(known) === JSON.stringify(wanted);
     if (isSame && clusters.has(name)) return;
     // Intent before effect. An owner that is known only to the tenant itself is not written over: the caller has asked.
     await this.#records.put(name, { ...wanted, madeBy: undefined });
+    this.#server.storageLimits.forget(name);
     const cluster = await clusters.ensure(name);
     if (cluster.store.meta.get(OWNER) !== owner) cluster.store.meta.set(OWNER, owner);
     await furnish(cluster, { controlPlanes, nodes });
@@ -95,12 +99,22 @@ export class TenantHost implements Tenants {
     return found ?? [];
   }
 
+  storage(name: string): ObservedStorage | undefined {
+    const used = this.#server.clusters.usage(name);
+    return used && storageStatus(used, this.#server.storageLimits.of(name));
+  }
+
+  get storageMax(): StorageAmounts {
+    return this.#server.storageLimits.max;
+  }
+
   /** The record goes last: until then everybody can see whose leftovers they are. */
   async remove(name: string): Promise<void> {
     await this.#server.clusters.drop(name);
     this.#sleepers.delete(name);
     for (const id of this.#settling.keys()) if (id.startsWith(`${name} `)) this.#settling.delete(id);
     await this.#records.delete(name);
+    this.#server.storageLimits.forget(name);
   }
 
   names(): string[] {

@@ -28,7 +28,7 @@ export interface ProviderManagerOptions {
   /** What clusters may do with this machine. */
   host: HostPolicy;
   /** Where virtual clusters are served, and how that is reached by others. */
-  virtual: Pick<EmbeddedServerOptions['config'], 'host' | 'port' | 'durability'> & { advertise?: string };
+  virtual: Pick<EmbeddedServerOptions['config'], 'host' | 'port' | 'durability' | 'storage'> & { advertise?: string };
   namespace?: string;
   /** Value of the label `cluster.x-k8s.io/watch-filter`. */
   watchFilter?: string;

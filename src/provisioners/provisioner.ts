@@ -74,6 +74,12 @@ export interface ObservedNode {
   ready: boolean;
 }
 
+/** What a cluster stores, and what it may. */
+export interface ObservedStorage {
+  bytes: { used: number; limit: number };
+  objects: { used: number; limit: number };
+}
+
 export interface Observation {
   phase: 'absent' | 'creating' | 'starting' | 'ready' | 'degraded' | 'suspended' | 'foreign';
   nodes: ObservedNode[];
@@ -82,6 +88,8 @@ export interface Observation {
   /** What keeps it from being ready, one sentence each. */
   missing: string[];
   endpoint?: { host: string; port: number };
+  /** Absent where it is not known. */
+  storage?: ObservedStorage;
   /** How it differs from what is asked for, where the tool cannot change it in place. */
   outdated?: string;
 }

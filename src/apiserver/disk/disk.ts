@@ -5,11 +5,13 @@
 import { type Clock, every } from '../../clock.ts';
 import { ApiError } from '../status.ts';
 import type { Room } from '../store/store.ts';
+import type { Usage } from '../store/usage.ts';
 import { RESERVE_BYTES, type Reserve } from './reserve.ts';
 
 /** `failing`: it cannot be written for another reason than want of room (an I/O error, a disk mounted read-only). */
 export type DiskState = 'ok' | 'full' | 'failing';
 
+const HISTORY_BYTES = 32 * 2 ** 20;
 const TRY_EVERY_MS = 2_000;
 /** Commands that are over sooner leave the disk alone. */
 const START_AFTER_MS = 1_000;
@@ -43,6 +45,11 @@ export class Disk implements Room {
 
   close(): void {
     this.#stop();
+  }
+
+  /** As much again as is stored, and enough for small stores. */
+  historyBytes({ bytes }: Usage): number {
+    return Math.max(HISTORY_BYTES, bytes);
   }
 
   /** Throws when nothing may grow. */

@@ -26,6 +26,11 @@ export class Compaction {
     this.#sweptRv = Number(readMeta(db, 'sweptRv') ?? 0);
   }
 
+  /** No garbage is left. */
+  get isDone(): boolean {
+    return this.#sweptRv >= this.compactedRv;
+  }
+
   /** Durable before the first row goes: after a crash nobody may read what is half gone. */
   begin(rv: number): void {
     if (rv <= this.compactedRv) return;

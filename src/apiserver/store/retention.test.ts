@@ -123,4 +123,25 @@ describe('retention', () => {
     expect(db.prepare('SELECT count(*) AS n FROM log').get()).toEqual({ n: 102 });
     db.close();
   });
+
+  it('forgets history before its time when it takes too much, and gives the room back', async () => {
+    await store.close();
+    const room = { admit() {}, failed() {}, historyBytes: () => 2 ** 20 };
+    store = openStore(file, { clock, room });
+    const large = (n: number) =>
+      store.write((tx) => tx.put(key, { ...lease(n), data: { text: String(n % 10).repeat(20_000) } }));
+    let largest = 0;
+    for (let n = 0; n < 2000; n++) {
+      await large(n);
+      if (n % 50 === 0) await store.compact(0);
+      largest = Math.max(largest, statSync(file).size);
+    }
+    await store.compact(0);
+    // 40 MB were written. A hundred versions are always kept, 2 MB; the log of a checkpoint is 4 MB.
+    expect(largest).toBeLessThan(12_000_000);
+    expect(statSync(file).size).toBeLessThan(6_000_000);
+    expect(store.compactedRv).toBeGreaterThan(1000);
+    expect(store.rv - store.compactedRv).toBeGreaterThanOrEqual(100);
+    expect(store.get(key)?.rv).toBe(2000);
+  });
 });

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import type { Connection } from './format.ts';
-import type { Store } from './store.ts';
+import type { Room, Store } from './store.ts';
 
 export interface RetentionPolicy {
   /** Anything younger is kept. */
@@ -27,29 +27,44 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
 /** Resolution of the map from time to revisions. */
 const MARK_EVERY_MS = 5_000;
 
+/** However much they take: readers page and resume within these. */
+const KEPT_REVISIONS = 100;
+/** About what objects take in the file besides their JSON: their places in three trees, and pages that are not full. */
+const OBJECT_BYTES = 500;
+const FILLING = 1.25;
+
+export interface RetentionOptions {
+  db: Connection;
+  store: Pick<Store, 'rv' | 'compactedRv' | 'compact' | 'usage'>;
+  clock: Clock;
+  policy: RetentionPolicy;
+  /** Bounds the bytes of history; without it only time does. */
+  room?: Room;
+  /** What direct writes have to wait for. */
+  busy: () => Promise<void> | undefined;
+}
+
 /** No timer runs while there is no history to forget: an idle store costs nothing. */
 export class Retention {
   readonly #db: Connection;
-  readonly #store: Pick<Store, 'rv' | 'compactedRv' | 'compact'>;
+  readonly #store: RetentionOptions['store'];
   readonly #clock: Clock;
   readonly #policy: RetentionPolicy;
+  readonly #room: Room | undefined;
   readonly #busy: () => Promise<void> | undefined;
   #markedAt: number;
   #cancel: (() => void) | undefined;
   #stopped = false;
+  #isRunning = false;
+  /** Bytes written since the size of history was looked at. */
+  #written = 0;
 
-  constructor(
-    db: Connection,
-    store: Pick<Store, 'rv' | 'compactedRv' | 'compact'>,
-    clock: Clock,
-    policy: RetentionPolicy,
-    /** What direct writes have to wait for. */
-    busy: () => Promise<void> | undefined,
-  ) {
+  constructor({ db, store, clock, policy, room, busy }: RetentionOptions) {
     this.#db = db;
     this.#store = store;
     this.#clock = clock;
     this.#policy = policy;
+    this.#room = room;
     this.#busy = busy;
     this.#markedAt = Number.NEGATIVE_INFINITY;
   }
@@ -70,6 +85,18 @@ export class Retention {
     });
   }
 
+  /** Looks at the size of history now and then, which may have to go before its time. */
+  wrote(bytes: number): void {
+    if (this.#stopped) return;
+    this.arm();
+    this.#written += bytes;
+    // While some of it goes, what is left is not known.
+    if (this.#room === undefined || this.#isRunning || this.#written < this.#room.historyBytes(this.#store.usage) / 4)
+      return;
+    this.#written = 0;
+    if (this.#excess() > this.#store.compactedRv) void this.#run();
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#cancel?.();
@@ -80,10 +107,28 @@ export class Retention {
     const now = this.#clock.now();
     const old = this.#newestBefore(now - this.#policy.minAgeMs);
     const ancient = this.#newestBefore(now - this.#policy.maxAgeMs);
-    return Math.max(ancient, Math.min(old, this.#store.rv - this.#policy.minRevisions));
+    return Math.max(ancient, Math.min(old, this.#store.rv - this.#policy.minRevisions), this.#excess());
+  }
+
+  /** The version up to which history has to go, old or not, so that half of what it may take is left. */
+  #excess(): number {
+    if (this.#room === undefined) return 0;
+    const { rv, compactedRv, usage } = this.#store;
+    const allowed = this.#room.historyBytes(usage);
+    const history = this.#fileBytes() - usage.bytes * FILLING - usage.objects * OBJECT_BYTES;
+    if (history <= allowed) return 0;
+    const kept = Math.floor((rv - compactedRv) * (allowed / 2 / history));
+    return rv - Math.max(kept, KEPT_REVISIONS);
+  }
+
+  /** Of the pages in use: free ones wait for the next writes. */
+  #fileBytes(): number {
+    const pragma = (name: string) => this.#db.pragma(name, { simple: true }) as number;
+    return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
   }
 
   async #run(): Promise<void> {
+    this.#isRunning = true;
     try {
       const busy = this.#busy();
       if (busy !== undefined) await busy;
@@ -94,6 +139,8 @@ export class Retention {
     } catch (error) {
       // A full disk, say. History grows until the next try; writers see the same failure and report it.
       process.emitWarning(error instanceof Error ? error : String(error), 'StoreCompactionWarning');
+    } finally {
+      this.#isRunning = false;
     }
     this.arm();
   }

@@ -25,6 +25,7 @@ import {
   type Transaction,
   type WatchRequest,
 } from './store.ts';
+import { type Usage, UsageCount } from './usage.ts';
 import { values } from './values.ts';
 import { Watchers } from './watchers.ts';
 import { Writer } from './writer.ts';
@@ -77,6 +78,7 @@ class SqliteStore implements Store {
   /** Of what is read only, and of what is not in a file, there are none. */
   readonly #checkpoints: Checkpoints | undefined;
   readonly #retention: Retention | undefined;
+  readonly #usage: UsageCount;
   #compacting: Promise<void> = Promise.resolve();
   /** While one is taken the file stays open. */
   readonly #snapshots = new Set<Promise<void>>();
@@ -110,6 +112,7 @@ class SqliteStore implements Store {
     this.#compaction = new Compaction(db);
     // The newest row may itself be compacted away (a deletion), the counter never goes back.
     const rv = Math.max(this.#log.newestRv(), this.#compaction.compactedRv);
+    this.#usage = new UsageCount(db, () => this);
     this.#watchers = new Watchers(
       this.#log,
       () => this.rv,
@@ -117,11 +120,18 @@ class SqliteStore implements Store {
     );
     if (options.retention !== false && !options.readonly) {
       const policy = options.retention ?? DEFAULT_RETENTION;
-      this.#retention = new Retention(db, this, options.clock, policy, () => this.#busy());
+      this.#retention = new Retention({
+        db,
+        store: this,
+        clock: options.clock,
+        policy,
+        room: options.room,
+        busy: () => this.#busy(),
+      });
     }
     this.#writer = new Writer({
       log: this.#log,
-      room: options.room,
+      account: options.room && { room: options.room, usage: this.#usage },
       rv,
       busy: () => this.#checkpoints?.busy,
       beforeBegin: beforeWrite,
@@ -141,6 +151,10 @@ class SqliteStore implements Store {
 
   get compactedRv(): number {
     return this.#compaction.compactedRv;
+  }
+
+  get usage(): Usage {
+    return this.#read(() => this.#usage.now);
   }
 
   get(key: Key): Stored | undefined {
@@ -224,6 +238,9 @@ class SqliteStore implements Store {
     if (this.#closed) return;
     try {
       await this.#busy();
+      if (rv <= this.compactedRv && this.#compaction.isDone) return;
+      // What is counted from is the history that goes now.
+      if (this.#usage.counted) this.#usage.save();
       this.#compaction.begin(rv);
       let worked = false;
       while (!this.#closed) {
@@ -247,6 +264,7 @@ class SqliteStore implements Store {
     await this.#writer.drained();
     this.#watchers.endAll();
     await Promise.all([this.#compacting, ...this.#snapshots]);
+    if (this.#usage.counted && !discard && !this.#db.readonly) this.#saveUsage();
     if (this.#checkpoints) await this.#checkpoints.close(discard);
     else this.#db.close();
     openFiles.delete(this.#file);
@@ -259,10 +277,21 @@ class SqliteStore implements Store {
     return checkpoints.busy.then(() => this.#busy());
   }
 
+  /** A disk that refuses this one refuses more than that: the next process counts what is stored. */
+  #saveUsage(): void {
+    try {
+      this.#checkpoints?.settle();
+      this.#usage.save();
+    } catch (error) {
+      process.emitWarning(String(storeFailure(error, this.#file)), 'StoreUsageWarning');
+    }
+  }
+
   #committed(events: ChangeEvent[]): void {
     this.#watchers.publish(events);
-    if (this.#checkpoints) this.#checkpoints.wrote(events.length, bytesOf(events));
-    this.#retention?.arm();
+    const bytes = bytesOf(events);
+    this.#checkpoints?.wrote(events.length, bytes);
+    this.#retention?.wrote(bytes);
   }
 
   #read<T>(work: () => T): T {

@@ -9,6 +9,7 @@
  */
 import type { KubeObject } from '../../api/object.ts';
 import type { CloneFile } from './snapshot.ts';
+import type { Usage } from './usage.ts';
 
 export interface Key {
   /** Storage name of the resource: `<group>/<plural>`, core is `/<plural>`. */
@@ -100,15 +101,19 @@ export class CompactedError extends Error {
 /** Decides whether a store may grow. */
 export interface Room {
   /** Throws when an object may not be stored. Not asked for one that is being deleted: that always may. */
-  admit(key: Key): void;
+  admit(key: Key, growth: Usage, used: Usage): void;
   /** A write failed; `isFull`: for want of room, which SQLite does not always know. */
   failed(isFull: boolean): void;
+  /** How many bytes of history are kept, however young it is, by a store that uses this much. */
+  historyBytes(used: Usage): number;
 }
 
 export interface Store {
   /** Newest committed version. */
   readonly rv: number;
   readonly compactedRv: number;
+  /** What is stored now, without history. */
+  readonly usage: Usage;
   get(key: Key): Stored | undefined;
   /** One page, read synchronously; callers page (≤ 500) and yield to the event loop in between. */
   list(request: ListRequest): ListPage;

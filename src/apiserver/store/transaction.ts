@@ -7,13 +7,20 @@ import { isStorageFailure } from './failure.ts';
 import type { Log } from './log.ts';
 import { same } from './sameness.ts';
 import type { ChangeEvent, Key, Room, Stored, Transaction } from './store.ts';
+import { growth, type UsageCount } from './usage.ts';
 import { Text } from './version.ts';
 
 const START = { namespace: '', name: '' };
 
+/** Who is asked before a store grows, and how much it holds. */
+export interface Account {
+  room: Room;
+  usage: UsageCount;
+}
+
 export class LogTransaction implements Transaction {
   readonly #log: Log;
-  readonly #room: Room | undefined;
+  readonly #account: Account | undefined;
   #rv: number;
   #open = true;
   /** What `get` last returned: most functions put what they just read, and it may already be parsed. */
@@ -22,9 +29,9 @@ export class LogTransaction implements Transaction {
   /** SQLite failed under it: whatever the function made of that, nothing of this batch can be trusted. */
   failure: unknown;
 
-  constructor(log: Log, rv: number, room?: Room) {
+  constructor(log: Log, rv: number, account?: Account) {
     this.#log = log;
-    this.#room = room;
+    this.#account = account;
     this.#rv = rv;
   }
 
@@ -51,9 +58,10 @@ export class LogTransaction implements Transaction {
         object.metadata.resourceVersion = String(previous.rv);
         if (!differs && same(previous, object, text.at(previous.rv))) return previous;
       }
-      if (this.#room && object.metadata.deletionTimestamp === undefined) this.#room.admit(key);
       const rv = this.#rv + 1;
-      const current = this.#log.put(key, rv, previous, text.at(rv));
+      const json = text.at(rv);
+      this.#charge(key, object, previous, json);
+      const current = this.#log.put(key, rv, previous, json);
       this.#rv = rv;
       object.metadata.resourceVersion = String(rv);
       this.events.push(previous ? { type: 'MODIFIED', rv, current, previous } : { type: 'ADDED', rv, current });
@@ -66,6 +74,7 @@ export class LogTransaction implements Transaction {
       const previous = this.#newest(key);
       if (!previous) return undefined;
       const rv = this.#rv + 1;
+      this.#account?.usage.add(growth(previous.json, undefined));
       const current = this.#log.remove(rv, previous);
       this.#rv = rv;
       this.events.push({ type: 'DELETED', rv, current, previous });
@@ -79,8 +88,21 @@ export class LogTransaction implements Transaction {
   }
 
   undo(): void {
-    for (const event of this.events.reverse()) this.#log.undo(event);
+    for (const event of this.events.reverse()) {
+      const { type, current, previous } = event;
+      this.#account?.usage.add(growth(type === 'DELETED' ? undefined : current.json, previous?.json));
+      this.#log.undo(event);
+    }
     this.events.length = 0;
+  }
+
+  /** Throws when there is no room. What is being deleted is let through: it makes some. */
+  #charge(key: Key, object: KubeObject, previous: Stored | undefined, json: string): void {
+    if (!this.#account) return;
+    const { room, usage } = this.#account;
+    const grown = growth(previous?.json, json);
+    if (object.metadata.deletionTimestamp === undefined) room.admit(key, grown, usage.now);
+    usage.add(grown);
   }
 
   #newest(key: Key): Stored | undefined {

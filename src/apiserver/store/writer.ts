@@ -4,8 +4,8 @@
  * of the disk takes back the whole batch.
  */
 import type { Log } from './log.ts';
-import type { ChangeEvent, Room, Transaction } from './store.ts';
-import { LogTransaction } from './transaction.ts';
+import type { ChangeEvent, Transaction } from './store.ts';
+import { type Account, LogTransaction } from './transaction.ts';
 
 /** Then commit and let others have the loop. */
 const BATCH_MS = 10;
@@ -18,7 +18,7 @@ interface Job {
 
 export interface WriterOptions {
   log: Log;
-  room?: Room;
+  account?: Account;
   /** Newest committed version. */
   rv: number;
   /** What a transaction has to wait for, if anything. */
@@ -78,11 +78,12 @@ export class Writer {
   }
 
   #flush(): void {
-    const { log, room, beforeBegin, beforeCommit, afterCommit, failure } = this.#options;
+    const { log, account, beforeBegin, beforeCommit, afterCommit, failure } = this.#options;
     const waiting = this.#queue;
     this.#queue = [];
     const settle: (() => void)[] = [];
     const events: ChangeEvent[] = [];
+    const used = account?.usage.counted;
     let rv = this.#rv;
     let taken = 0;
     try {
@@ -90,7 +91,7 @@ export class Writer {
       log.begin();
       const until = performance.now() + BATCH_MS;
       do {
-        const tx = new LogTransaction(log, rv, room);
+        const tx = new LogTransaction(log, rv, account);
         settle.push(run(waiting[taken++] as Job, tx));
         if (tx.events.length > 0) rv = tx.rv;
         for (const event of tx.events) events.push(event);
@@ -102,6 +103,7 @@ export class Writer {
       const failed = taken === 0 ? waiting.length : taken;
       this.#queue = [...waiting.slice(failed), ...this.#queue];
       this.#rollback();
+      account?.usage.reset(used);
       const reason = failure(error);
       for (const job of waiting.slice(0, failed)) job.reject(reason);
       return;

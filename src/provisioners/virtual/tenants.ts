@@ -1,10 +1,17 @@
 /** Where virtual clusters live: tenants of an embedded API server. The server's process implements it. */
-import type { ObservedNode } from '../provisioner.ts';
+import type { ObservedNode, ObservedStorage } from '../provisioner.ts';
 
-/** How many simulated nodes of each kind. */
 export interface TenantShape {
+  /** How many simulated nodes of each kind. */
   controlPlanes: number;
   nodes: number;
+  /** How much it may store; what is left out is up to the operator. */
+  storage?: Partial<StorageAmounts>;
+}
+
+export interface StorageAmounts {
+  bytes: number;
+  objects: number;
 }
 
 export interface Tenants {
@@ -23,6 +30,10 @@ export interface Tenants {
   /** Brings it back; false when there is none. The tenant's kubeconfig stays valid. */
   restore(name: string, label: string): Promise<boolean>;
   nodes(name: string): Promise<ObservedNode[]>;
+  /** What it stores and may store; undefined while it is asleep. */
+  storage(name: string): ObservedStorage | undefined;
+  /** The most a tenant can be given. */
+  readonly storageMax: StorageAmounts;
   /** Removes everything of it; no error when there is none. */
   remove(name: string): Promise<void>;
   names(): string[];

@@ -17,7 +17,7 @@ import type {
   Removal,
   Resolution,
 } from '../provisioner.ts';
-import type { TenantShape, Tenants } from './tenants.ts';
+import type { StorageAmounts, TenantShape, Tenants } from './tenants.ts';
 
 type VirtualSpec = VirtualCluster['spec'];
 
@@ -62,7 +62,9 @@ export class VirtualProvisioner implements Provisioner<VirtualSpec> {
     return await this.#answered(async () => {
       if (await this.#isForeign(request)) return refused(name);
       await this.#tenants.ensure(name, id, shapeOf(spec));
-      return { phase: 'ready', reason: 'TenantServing', message: '', cluster: await this.observe(request) };
+      const cluster = await this.observe(request);
+      const refusal = refusedStorage(spec?.storage, this.#tenants.storageMax);
+      return { phase: 'ready', reason: 'TenantServing', message: '', cluster, ...(refusal ? { refusal } : {}) };
     });
   }
 
@@ -73,12 +75,14 @@ export class VirtualProvisioner implements Provisioner<VirtualSpec> {
     if (!this.#tenants.isWhole(name)) return { phase: 'creating', nodes: [], missing: ['the tenant is half made'] };
     const { hostname, port } = new URL(this.#tenants.url(name));
     const isSuspended = this.#tenants.isSuspended(name);
+    const storage = this.#tenants.storage(name);
     return {
       phase: isSuspended ? 'suspended' : 'ready',
       nodes: await this.#tenants.nodes(name),
       version: KUBERNETES_VERSION,
       missing: isSuspended ? ['it is suspended'] : [],
       endpoint: { host: hostname, port: Number(port) || 443 },
+      ...(storage ? { storage } : {}),
     };
   }
 
@@ -160,8 +164,20 @@ export class VirtualProvisioner implements Provisioner<VirtualSpec> {
 }
 
 function shapeOf(spec: VirtualSpec): TenantShape {
-  const { controlPlanes = DEFAULT_SHAPE.controlPlanes, nodes = DEFAULT_SHAPE.nodes } = spec ?? {};
-  return { controlPlanes, nodes };
+  const { controlPlanes = DEFAULT_SHAPE.controlPlanes, nodes = DEFAULT_SHAPE.nodes, storage } = spec ?? {};
+  return { controlPlanes, nodes, ...(storage ? { storage } : {}) };
+}
+
+/** The cluster goes on, with the most that is allowed. */
+function refusedStorage(wanted: Partial<StorageAmounts> = {}, max: StorageAmounts): Progress['refusal'] {
+  const over = (['bytes', 'objects'] as const).filter((what) => (wanted[what] ?? 0) > max[what]);
+  if (over.length === 0) return undefined;
+  const told = over.map((what) => `spec.storage.${what} is ${wanted[what]}, and at most ${max[what]} are allowed`);
+  return {
+    reason: 'StorageAboveMaximum',
+    message: told.join('; '),
+    next: 'ask for less; the operator of Rookery sets the maximum (ROOKERY_STORAGE_MAX_BYTES, ROOKERY_STORAGE_MAX_OBJECTS)',
+  };
 }
 
 function foreignText(name: string): string {
