@@ -148,6 +148,13 @@ const WRONG_TEMPLATES: [fields: Record<string, unknown>, path: string, rule: Reg
   [{ 'defaults.resources.disk': '0' }, 'spec.defaults.resources.disk', /must be at least 6Mi/],
   [{ 'defaults.access.webTerminal': 'on' }, 'spec.defaults.access.webTerminal', /must be of type boolean/],
   [{ navigation: 'random' }, 'spec.navigation', /supported values/],
+  ...['10.0.0.7:443', '::', '0.0.0.0', '1:2:3'].map((host): (typeof WRONG_TEMPLATES)[number] => [
+    { 'network.egress': [{ host, port: 443 }] },
+    'spec.network.egress[0].host',
+    /must be a name such as pypi.org, or an address such as 10.0.0.7/,
+  ]),
+  [{ 'network.egress': [{ host: 'a b\n127.0.0.1', port: 443 }] }, 'spec.network.egress[0].host', /should match/],
+  [{ 'network.egress': [{ host: 'pypi.org', port: 0 }] }, 'spec.network.egress[0].port', /greater than or equal to 1/],
   [{ steps: step({ id: 'Step 1' }) }, 'spec.steps[0].id', /should match/],
   [{ steps: step({ title: '' }) }, 'spec.steps[0].title', /should be at least 1 chars long/],
   [{ steps: step({ imageTag: undefined }) }, 'spec.steps[0].imageTag', /Required value/],
@@ -179,6 +186,12 @@ describe('a template', () => {
     const message = await answer(plane.store.create(workspaceTemplates, changed(TEMPLATE, fields, 'wrong')));
     expect(message).toContain(`${path}: `);
     expect(message).toMatch(rule);
+  });
+
+  it('may name what shells reach, by name and by address', async () => {
+    const egress = ['pypi.org', '10.0.0.7', 'fd00::7', '127.0.0.1'].map((host) => ({ host, port: 443 }));
+    const made = changed(TEMPLATE, { 'network.egress': egress }, 'reaching');
+    expect(await answer(plane.store.create(workspaceTemplates, made))).toBe('accepted');
   });
 
   it('with a field that does not exist', async () => {

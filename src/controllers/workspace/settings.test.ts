@@ -30,9 +30,17 @@ describe('settings', () => {
       idleSuspend: true,
       cluster: { mode: 'per-workspace', version: '1.35', provisioner: 'auto' },
       limits: { cpu: '500m', memory: '1Gi' },
+      egress: [],
       webTerminal: false,
     });
     expect(settingsOf(template({}), instance({}))).toMatchObject({ mode: 'persistent', cluster: { mode: 'none' } });
+  });
+
+  it('let the template alone say what shells reach', () => {
+    const egress = [{ host: 'pypi.org', port: 443 }];
+    const reaching = { ...template({}), spec: { network: { egress } } };
+    const greedy = instance({ network: { egress: [{ host: '127.0.0.1', port: 22 }] } });
+    expect(settingsOf(reaching, greedy).egress).toEqual(egress);
   });
 
   it('refuse what the template locks, by field and rule', () => {

@@ -85,7 +85,8 @@ export class ProcessWorkload implements Workload {
     const privileged = options.privileged ?? privilegesOf(processes);
     this.#privileged = privileged;
     const tell = (id: string, text: string) => void this.#tell(id, text);
-    this.#sandboxes = new Sandboxes({ processes, privileged, folder, hidden, tell });
+    const refuseStopped = (id: string) => this.#refuseStopped(id);
+    this.#sandboxes = new Sandboxes({ processes, privileged, folder, hidden, refuseStopped, tell });
     this.#log = new WorkloadLog(options.clock ?? systemClock);
   }
 

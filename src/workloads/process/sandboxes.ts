@@ -15,6 +15,8 @@ export interface SandboxesOptions {
   /** Has a folder for each workspace; its home is in it. */
   folder: string;
   hidden: readonly string[];
+  /** Nothing is made for a workspace that is stopped. */
+  refuseStopped(id: string): void;
   /** Told what happened to a workspace. */
   tell(id: string, text: string): void;
 }
@@ -86,16 +88,14 @@ export class Sandboxes {
     if (kind === 'none') return 'none';
     const files = this.#path(id, 'etc');
     const { isolation } = await this.containment();
-    const { processes, tell } = this.#options;
-    const known = this.#networks.get(id);
+    const { processes, tell, refuseStopped } = this.#options;
+    const env = { PATH: processes.env.PATH ?? '' };
+    const inUserNamespace = isolation === 'user';
+    // From here to where it is known nothing is waited for: it is either refused, or ended with the workspace.
+    refuseStopped(id);
     const network =
-      known ??
-      new WorkspaceNetwork({
-        folder: files,
-        inUserNamespace: isolation === 'user',
-        env: { PATH: processes.env.PATH ?? '' },
-        tell: (text) => tell(id, text),
-      });
+      this.#networks.get(id) ??
+      new WorkspaceNetwork({ folder: files, inUserNamespace, env, tell: (text) => tell(id, text) });
     this.#networks.set(id, network);
     await network.allow(destinations);
     return { entry: network.entry, files };

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Privileged, privilegesOf } from '../../../src/privileged/privileged.ts';
@@ -15,6 +15,9 @@ const ORDINARY_USER = 1000;
 const ways: [string, Privileged][] = [['without root', privilegesOf(processes, ORDINARY_USER)]];
 if (process.getuid?.() === 0) ways.push(['as root', privilegesOf(processes)]);
 
+const lanAddress = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each?.family === 'IPv4' && !each.internal)?.address;
 const LONG = { timeout: 120_000 };
 const TIME = { timeoutMs: 60_000 };
 /** Says `text` to whoever connects to the port, until it is ended. */
@@ -115,6 +118,24 @@ describe.each(ways)('workspaces on this machine, %s', (_name, privileged) => {
     await ready('ada');
     expect((await workload.run(ada, read('127.0.0.1', port), TIME)).stderr).toContain('Connection refused');
     shell.close();
+  });
+
+  it.runIf(lanAddress)('reaches an address of another network as if it were there', LONG, async () => {
+    const host = lanAddress as string;
+    const far = createServer((socket) => socket.end('from afar\n'));
+    await new Promise<void>((resolve) => far.listen(0, host, resolve));
+    try {
+      const { port: there } = far.address() as { port: number };
+      const ada = await ready('ada', {
+        kubeconfig: kubeconfig('https://192.0.2.7:6443'),
+        egress: [{ host, port: there }],
+      });
+      expect(ada.message).toBe('');
+      expect(await workload.run(ada, read(host, there), TIME)).toMatchObject({ stdout: 'from afar\n' });
+      expect((await workload.run(ada, read(host, there === 65_535 ? 1 : there + 1), TIME)).stderr).toContain('refused');
+    } finally {
+      far.close();
+    }
   });
 
   it('leaves no network behind when it is suspended or removed', LONG, async () => {
