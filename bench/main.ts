@@ -2,13 +2,14 @@
  * `make bench`: our API server beside kube-apiserver + etcd, in one run on one machine. Prints a table and writes
  * bench/results/<date>.json. What is measured and how: docs/benchmarks.md.
  *
- *   npx tsx bench/main.ts [--quick] [--strict] [--tenants <count>] [--only start|writes|list|watch|large|tenants|virtual|workspaces|kwok|store]…
+ *   npx tsx bench/main.ts [--quick] [--strict] [--tenants <count>] [--only start|writes|list|watch|large|tenants|virtual|fairness|workspaces|kwok|store]…
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { measureFairness } from './fairness.ts';
 import { measureFanOut } from './fan-out.ts';
 import { measureLargeObjects } from './large-objects.ts';
 import { measureList } from './list.ts';
@@ -26,7 +27,19 @@ import { measureVirtualClusters } from './virtual-clusters.ts';
 import { measureWorkspaces } from './workspaces.ts';
 import { measureWrites } from './writes.ts';
 
-const NAMES = ['start', 'writes', 'list', 'watch', 'large', 'tenants', 'virtual', 'workspaces', 'kwok', 'store'];
+const NAMES = [
+  'start',
+  'writes',
+  'list',
+  'watch',
+  'large',
+  'tenants',
+  'virtual',
+  'fairness',
+  'workspaces',
+  'kwok',
+  'store',
+];
 const FULL: Effort = { rounds: 3, starts: 7, ms: 4000, objects: 10_000, tenants: 1000 };
 /** Of a class. */
 const STUDENTS = 200;
@@ -96,6 +109,7 @@ try {
   await part('large', () => measureLargeObjects(made('large')));
   await part('tenants', () => measureTenants(made('tenants'), effort.tenants));
   await part('virtual', () => measureVirtualClusters(made('virtual'), effort.tenants));
+  await part('fairness', () => measureFairness(made('fairness'), effort.ms));
   await part('workspaces', () => measureWorkspaces(made('workspaces'), STUDENTS));
   if (wanted('kwok') && whyNoKwok()) say(`kwok is not available: ${whyNoKwok()}`);
   await part('kwok', () => measureSimulators(made('kwok'), effort.tenants, effort.tenants * 2));

@@ -12,10 +12,10 @@ const MARK = 'bootstrapped';
 /** Goes up when objects are added that older files lack. */
 const REVISION = `${VERSION.gitVersion} 2`;
 
-export async function bootstrap(cluster: Cluster, parameters: BootstrapParameters): Promise<void> {
+export async function bootstrap(cluster: Cluster, parameters: Omit<BootstrapParameters, 'now'>): Promise<void> {
   const { meta } = cluster.store;
   if (meta.get(MARK) === REVISION) return;
-  await putMissing(cluster, bootstrapObjects(parameters));
+  await putMissing(cluster, bootstrapObjects({ ...parameters, now: cluster.clock.now() }));
   meta.set(MARK, REVISION);
 }
 
@@ -34,12 +34,14 @@ export async function putMissing(cluster: Cluster, objects: readonly KubeObject[
       }
       object.metadata.uid = random.uuid();
       object.metadata.creationTimestamp = rfc3339(clock.now());
+      const { status } = object;
       resource.strategy.prepareCreate?.(object, {
         now: clock.now(),
         user: LOOPBACK.user,
         groups: LOOPBACK.groups,
         dryRun: false,
       });
+      if (status) object.status = status;
       resource.strategy.defaults?.(object);
       tx.put(key, toStored(resource, object));
     }

@@ -220,6 +220,30 @@ describe('when there are none', () => {
   });
 });
 
+describe('while a client is slow to read', () => {
+  it('its seat is for others, and counts again when it reads on', async () => {
+    const tenant = new Tenant('a', seatsOf(8));
+    const ask = (name: string) => scene.ask(name, tenant, [EXEMPT], { level: 'exempt' });
+    for (const name of ['slow', '1', '2', '3', '4', '5']) ask(name);
+    const slow = scene.seats.get('slow');
+    slow?.pause();
+    await scene.turn();
+    expect(scene.started).toEqual(['slow', '1', '2', '3', '4']);
+    slow?.resume();
+    scene.end('1');
+    await scene.turn();
+    expect(scene.started).not.toContain('5');
+    scene.end('2');
+    await scene.turn();
+    expect(scene.started).toContain('5');
+    slow?.pause();
+    for (const name of ['slow', '3', '4', '5']) scene.end(name);
+    slow?.resume();
+    await scene.turn();
+    expect(tenant).toMatchObject({ running: 0, underWay: 0, waiting: 0 });
+  });
+});
+
 describe('refusals', () => {
   it('come at once where a level has no queues', async () => {
     const tenant = new Tenant('a', seatsOf(2));
@@ -253,10 +277,10 @@ describe('refusals', () => {
     const levels = [level('users', { queuing: undefined })];
     for (let i = 0; i < 101; i++) scene.ask(`${i}`, tenant, levels);
     await settled();
-    expect(scene.refused).toHaveLength(32);
+    expect(scene.refused).toHaveLength(8);
     await scene.turn();
-    expect(scene.refused).toHaveLength(64);
-    for (let i = 0; i < 3; i++) await scene.turn();
+    expect(scene.refused).toHaveLength(16);
+    for (let i = 0; i < 11; i++) await scene.turn();
     expect(scene.refused).toHaveLength(100);
   });
 

@@ -13,7 +13,7 @@
 import type { Clock } from '../../clock.ts';
 import { FairTime } from './fair-time.ts';
 import type { Level } from './level.ts';
-import { Seat, type SeatHolder } from './seat.ts';
+import { Seat, type SeatHolder, type SeatKeeper } from './seat.ts';
 import type { Tenant } from './tenant.ts';
 import { Refused, type SeatRequest, type Waiter } from './waiter.ts';
 
@@ -30,19 +30,32 @@ const LONG_TICKS = 25;
 const MOST_WAITING_OF_TENANT = 1000;
 const MOST_WAITING = 10_000;
 /** Refusals take time, too: clients that come back at once would fill the turns with them. */
-const REFUSALS_PER_TURN = 32;
+const REFUSALS_PER_TURN = 8;
 /** Refusals that wait for their turn; more are answered at once. */
 const MOST_REFUSALS = 5000;
+
+const BESIDE: SeatKeeper = { paused() {}, resumed() {}, released: (seat) => seat.end() };
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #time = new FairTime();
   readonly #waitingTenants = new Set<Tenant>();
-  /** In the order they started; those whose seats went to others are not among them. */
+  /** Without those whose seats went to others. */
   readonly #seated = new Set<Seat>();
-  readonly #onRelease = (seat: Seat) => {
-    this.#released.push(seat);
-    this.#awaitTurn();
+  readonly #keeper: SeatKeeper = {
+    paused: (seat) => {
+      this.#free(seat);
+      seat.lend();
+      if (this.#waiting > 0) this.#awaitTurn();
+    },
+    resumed: (seat) => {
+      seat.takeBack();
+      this.#occupy(seat);
+    },
+    released: (seat) => {
+      this.#released.push(seat);
+      this.#awaitTurn();
+    },
   };
   #released: Seat[] = [];
   #refusals: (() => void)[] = [];
@@ -65,7 +78,7 @@ export class Dispatcher {
 
   /** A seat besides all others, for those that never wait. */
   takeBeside(tenant: Tenant, level: Level): Seat {
-    return new Seat({ tenant, level, width: 0, isList: false }, this.#tick, (seat) => seat.end());
+    return new Seat({ tenant, level, width: 0, isList: false }, this.#tick, BESIDE);
   }
 
   get #hasSeat(): boolean {
@@ -74,9 +87,8 @@ export class Dispatcher {
 
   #start(holder: SeatHolder): Seat {
     this.#time.start(holder.tenant, holder.width);
-    const seat = new Seat(holder, this.#tick, this.#onRelease);
-    this.#taken += holder.width;
-    this.#seated.add(seat);
+    const seat = new Seat(holder, this.#tick, this.#keeper);
+    this.#occupy(seat);
     return seat;
   }
 
@@ -186,10 +198,16 @@ export class Dispatcher {
   /** Within its tenant, a list keeps its seats to its end: it computes all the time. */
   #takeFromLong(): void {
     for (const seat of this.#seated) {
-      if (this.#tick - seat.startedAt < LONG_TICKS) return;
+      if (this.#tick - seat.startedAt < LONG_TICKS) continue;
       this.#free(seat);
       if (!seat.holder.isList) seat.lend();
     }
+  }
+
+  #occupy(seat: Seat): void {
+    if (this.#seated.has(seat)) return;
+    this.#seated.add(seat);
+    this.#taken += seat.holder.width;
   }
 
   #free(seat: Seat): void {

@@ -16,6 +16,8 @@ import { deadlineOf, isStream } from '../server/request-deadline.ts';
 import type { Route } from '../server/route.ts';
 import { tooManyRequests } from '../status.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { dumpOf } from './dump.ts';
+import { flowMetrics } from './flow-metrics.ts';
 import { classify, type FlowSchema, type FlowTable, flowTableOf } from './flow-schemas.ts';
 import type { Level } from './level.ts';
 import type { Seat } from './seat.ts';
@@ -23,11 +25,11 @@ import { Tenant } from './tenant.ts';
 import { Refused, type SeatRequest } from './waiter.ts';
 import { isList, widthOf } from './width.ts';
 
-/** A small write computes for about a quarter of a millisecond: a turn of the loop with all seats taken stays below 20 ms. */
-const SERVER_SEATS = 64;
-/** No tenant can take them all, and its own administrators always find some. */
-const TENANT_SEATS = { all: 48, limited: 40 };
-const STRANGER_SEATS = { all: 8, limited: 8 };
+/** A small request computes for about 0.3 ms, so a turn of the loop in which all seats are used takes about 10 ms. */
+const SERVER_SEATS = 32;
+/** No tenant can take them all, and its own administrators find some whatever its users do. */
+const TENANT_SEATS = { all: 24, limited: 20 };
+const STRANGER_SEATS = { all: 4, limited: 4 };
 /** As upstream: a quarter of the longest request. */
 const PATIENCE_MS = 15_000;
 const STRANGER = 'unauthenticated';
@@ -80,6 +82,19 @@ export class Fairness {
     if (seat) return seat;
     const flow = exchange.request.socket?.remoteAddress ?? '';
     return this.#wait(this.#strangers, level, exchange, { flow, width: 1, isList: false, patience: PATIENCE_MS });
+  }
+
+  /** The priority levels of a cluster, as text for people. */
+  dump(cluster: Cluster): string {
+    const tenant = this.#tenant(cluster.name);
+    const table = flowTableOf(cluster.store);
+    for (const { name } of table.levels) tenant.level(name, table);
+    return dumpOf(tenant.levels);
+  }
+
+  /** Of all clusters, for a scrape. */
+  metrics(): string {
+    return flowMetrics([...this.#tenants.values(), this.#strangers]);
   }
 
   /** Nothing of a cluster that is gone is kept. */

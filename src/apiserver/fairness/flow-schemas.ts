@@ -7,9 +7,9 @@ import type { Route } from '../server/route.ts';
 import type { Store, Stored } from '../store/store.ts';
 import { type LevelSpec, levelSpec } from './level-spec.ts';
 
-const GROUP = 'flowcontrol.apiserver.k8s.io';
-const FLOW_SCHEMAS = `${GROUP}/flowschemas`;
-const LEVELS = `${GROUP}/prioritylevelconfigurations`;
+export const FLOWCONTROL = 'flowcontrol.apiserver.k8s.io';
+export const FLOW_SCHEMAS = `${FLOWCONTROL}/flowschemas`;
+export const LEVELS = `${FLOWCONTROL}/prioritylevelconfigurations`;
 
 interface Rule {
   subjects?: {

@@ -24,7 +24,11 @@ export class Level implements Sharer {
   due = 0;
   running = 0;
   waiting = 0;
+  /** Requests that have not ended; `running` counts their seats. */
+  executing = 0;
   dispatched = 0;
+  /** Its object was deleted: it stays for what is in it. */
+  isGone = false;
   readonly counts: Record<Refusal, number> = { 'queue-full': 0, 'concurrency-limit': 0, 'time-out': 0, cancelled: 0 };
   readonly #queues = new Map<number, Queue>();
   readonly #time = new FairTime();
@@ -40,11 +44,6 @@ export class Level implements Sharer {
 
   get queues(): Iterable<Queue> {
     return this.#queues.values();
-  }
-
-  started(width: number): void {
-    this.running += width;
-    this.dispatched++;
   }
 
   /** The queue it waits in from now on; undefined when that is full. */

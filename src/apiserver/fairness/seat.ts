@@ -13,23 +13,31 @@ export interface SeatHolder {
   isList: boolean;
 }
 
+/** Is told what becomes of a seat. */
+export interface SeatKeeper {
+  paused(seat: Seat): void;
+  resumed(seat: Seat): void;
+  released(seat: Seat): void;
+}
+
 export class Seat {
   readonly holder: SeatHolder;
   /** The dispatcher's tick at its start. */
   readonly startedAt: number;
-  readonly #onRelease: (seat: Seat) => void;
+  readonly #keeper: SeatKeeper;
   #isReleased = false;
-  #isCounted = true;
+  #isCounted = false;
 
-  constructor(holder: SeatHolder, startedAt: number, onRelease: (seat: Seat) => void) {
+  constructor(holder: SeatHolder, startedAt: number, keeper: SeatKeeper) {
     this.holder = holder;
     this.startedAt = startedAt;
-    this.#onRelease = onRelease;
+    this.#keeper = keeper;
     const { tenant, level, width } = holder;
-    tenant.running += width;
     tenant.underWay += width;
     tenant.started(level, width);
-    level.started(width);
+    level.dispatched++;
+    level.executing++;
+    this.takeBack();
   }
 
   /** The second time does nothing. `extra`: seats that it turned out to cost beyond its width. */
@@ -38,10 +46,20 @@ export class Seat {
     this.#isReleased = true;
     const { tenant, level, queue } = this.holder;
     if (extra > 0) for (const sharer of [tenant, level, queue]) if (sharer) charge(sharer, extra);
-    this.#onRelease(this);
+    this.#keeper.released(this);
   }
 
-  /** Its tenant may use the seats for another request, though this one has not ended. */
+  /** The request waits for its client: others may run meanwhile. */
+  pause(): void {
+    if (!this.#isReleased) this.#keeper.paused(this);
+  }
+
+  /** It goes on at once, even if there is one more now than there are seats. */
+  resume(): void {
+    if (!this.#isReleased) this.#keeper.resumed(this);
+  }
+
+  /** For the dispatcher: its tenant may use the seats for another request, though this one has not ended. */
   lend(): void {
     if (!this.#isCounted) return;
     this.#isCounted = false;
@@ -50,9 +68,19 @@ export class Seat {
     level.running -= width;
   }
 
+  takeBack(): void {
+    if (this.#isCounted) return;
+    this.#isCounted = true;
+    const { tenant, level, width } = this.holder;
+    tenant.running += width;
+    level.running += width;
+  }
+
   /** For the dispatcher, once it is released. */
   end(): void {
     this.lend();
-    this.holder.tenant.underWay -= this.holder.width;
+    const { tenant, level, width } = this.holder;
+    tenant.underWay -= width;
+    level.executing--;
   }
 }

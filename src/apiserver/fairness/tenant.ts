@@ -53,13 +53,17 @@ export class Tenant implements Sharer {
       gone.delete(spec.name);
       this.#set(spec, limits.get(spec.name) as Limits);
     }
-    for (const name of gone) if (this.#levels.get(name)?.waiting === 0) this.#levels.delete(name);
+    for (const name of gone) {
+      const level = this.#levels.get(name) as Level;
+      level.isGone = true;
+      if (level.waiting === 0) this.#levels.delete(name);
+    }
   }
 
   #set(spec: LevelSpec, limits: Limits): void {
     const known = this.#levels.get(spec.name);
     if (!known) this.#levels.set(spec.name, new Level(spec, limits));
-    else Object.assign(known, { spec, limits });
+    else Object.assign(known, { spec, limits, isGone: false });
   }
 
   /** Whether one more request of this level may run now. */

@@ -2,6 +2,8 @@
  * Priority levels and flow schemas of a fresh 1.35 cluster. ../fairness/ honours them; administrators edit them.
  */
 import type { KubeObject } from '../../api/object.ts';
+import { rfc3339 } from '../../clock.ts';
+import { dangling } from './flow-schema-status.ts';
 
 const API_VERSION = 'flowcontrol.apiserver.k8s.io/v1';
 const EVERYONE = ['Group system:unauthenticated', 'Group system:authenticated'];
@@ -73,12 +75,15 @@ const SCHEMAS: Schema[] = [
   { name: 'catch-all', level: 'catch-all', precedence: 10000, by: 'ByUser', subjects: EVERYONE },
 ];
 
-export function bootstrapFlowControl(): KubeObject[] {
+export function bootstrapFlowControl(now: number): KubeObject[] {
   const exempt = { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } };
   return [
     object('PriorityLevelConfiguration', 'exempt', exempt),
     ...Object.entries(LEVELS).map(([name, level]) => object('PriorityLevelConfiguration', name, levelSpec(level))),
-    ...SCHEMAS.map((schema) => object('FlowSchema', schema.name, schemaSpec(schema))),
+    ...SCHEMAS.map((schema) => ({
+      ...object('FlowSchema', schema.name, schemaSpec(schema)),
+      status: { conditions: [{ ...dangling(schema.level, true), lastTransitionTime: rfc3339(now) }] },
+    })),
   ];
 }
 

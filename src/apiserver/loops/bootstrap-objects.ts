@@ -18,6 +18,8 @@ export interface BootstrapParameters {
   /** Where the server can be reached; validation of Endpoints refuses loopback addresses. */
   address: string;
   port: number;
+  /** Milliseconds since the epoch. */
+  now: number;
   /** Default 10.96.0.0/16, whose first address becomes that of default/kubernetes. */
   serviceCidr?: string;
 }
@@ -31,7 +33,7 @@ export function bootstrapObjects(parameters: BootstrapParameters): KubeObject[] 
     kubernetesAddress(parameters),
     authenticationConfig(parameters),
     ...priorityClasses(),
-    ...bootstrapFlowControl(),
+    ...bootstrapFlowControl(parameters.now),
     ...bootstrapRbac(),
   ];
 }

@@ -2,6 +2,7 @@
 import { certificateSigning } from './certificate-signing.ts';
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { eventTtl } from './event-ttl.ts';
+import { flowSchemaStatus } from './flow-schema-status.ts';
 import { garbageCollector } from './garbage-collector.ts';
 import type { Loop, LoopContext } from './loop.ts';
 import { namespaceDefaults } from './namespace-defaults.ts';
@@ -18,6 +19,7 @@ const LOOPS: Loop[] = [
   tokenSecrets,
   certificateSigning,
   policyStatus,
+  flowSchemaStatus,
 ];
 
 export function startLoops(context: LoopContext): () => void {

@@ -80,8 +80,11 @@ test('events from before a restart keep their age', async () => {
 });
 
 test('the objects of a fresh cluster can all be created, and leave the loops nothing to do', async () => {
-  const objects = bootstrapObjects({ rootCa: 'THE CA', clientCa: 'CLIENTS', address: '192.0.2.1', port: 6443 });
-  for (const object of objects) await cluster.create(object);
+  const objects = bootstrapObjects({ rootCa: 'THE CA', clientCa: 'CLIENTS', address: '192.0.2.1', port: 6443, now: 0 });
+  for (const object of objects) {
+    await cluster.create(object);
+    if (object.status) await cluster.merge(object, { status: object.status }, 'status');
+  }
   expect(objects.length).toBeGreaterThan(160);
   const { rv } = cluster.context.store;
   const stop = startLoops(cluster.context);

@@ -136,7 +136,7 @@ export class Exchange {
   }
 
   async #sendInPieces(content: string | Buffer): Promise<void> {
-    const out = writer(this.response);
+    const out = writer(this.response, this.seat);
     for (let at = 0; at < content.length && !this.isGone; ) {
       const end = pieceEnd(content, at);
       await out.write(typeof content === 'string' ? content.slice(at, end) : content.subarray(at, end));
@@ -151,14 +151,14 @@ export class Exchange {
     const headers: Record<string, string> = { 'content-type': contentType };
     if (!this.wantsGzip) {
       this.open(status, headers);
-      return this.#counting(writer(this.response));
+      return this.#counting(writer(this.response, this.seat));
     }
     this.open(status, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
     const zip = createGzip({ level: 1 });
     zip.pipe(this.response);
     // Nothing else would tell it that nobody reads any more, and it would never drain.
     this.response.once('close', () => zip.destroy());
-    return this.#counting(writer(zip));
+    return this.#counting(writer(zip, this.seat));
   }
 
   #counting({ write, end }: Writer): Writer {
@@ -192,7 +192,8 @@ interface Sink {
   off(event: string, listener: () => void): unknown;
 }
 
-function writer(sink: Sink): Writer {
+/** While the client is slow, its seat is for others. */
+function writer(sink: Sink, seat: Seat | undefined): Writer {
   let isClosed = false;
   sink.once('close', () => {
     isClosed = true;
@@ -201,8 +202,10 @@ function writer(sink: Sink): Writer {
     write(part) {
       // To what is closed already, nothing happens any more that could be waited for.
       if (isClosed || sink.write(part)) return Promise.resolve();
+      seat?.pause();
       return new Promise((resolve) => {
         const go = () => {
+          seat?.resume();
           sink.off('drain', go);
           sink.off('close', go);
           resolve();

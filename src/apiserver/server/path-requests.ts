@@ -21,11 +21,17 @@ export interface PathRequest {
   cluster: Cluster;
   exchange: Exchange;
   identity: Identity;
-  metrics: () => string;
+  pages: Pages;
   own?: OwnPaths;
 }
 
-export async function servePath({ cluster, exchange, identity, metrics, own }: PathRequest): Promise<void> {
+/** Text that the server makes. */
+export interface Pages {
+  metrics(): string;
+  priorityLevels(): string;
+}
+
+export async function servePath({ cluster, exchange, identity, pages, own }: PathRequest): Promise<void> {
   const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path;
   const verb = exchange.method === 'HEAD' ? 'get' : exchange.method.toLowerCase();
   requireAllowed(cluster.authorizer, identity, { verb, path });
@@ -46,7 +52,10 @@ export async function servePath({ cluster, exchange, identity, metrics, own }: P
     case 'readyz':
       return serveHealth(cluster, exchange, first);
     case 'metrics':
-      return exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics());
+      return exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', pages.metrics());
+    case 'debug':
+      if (rest.join('/') !== 'api_priority_and_fairness/dump_priority_levels') throw nothingAt(exchange.path);
+      return exchange.send(200, 'text/plain; charset=utf-8', pages.priorityLevels());
     case '.well-known':
       if (rest[0] !== 'openid-configuration') throw nothingAt(exchange.path);
       return sendJson(exchange, openIdConfiguration(cluster.tokens.issuer, `${cluster.tokens.issuer}/openid/v1/jwks`));
@@ -153,6 +162,7 @@ function rootPaths(cluster: Cluster): string[] {
     '/api/v1',
     '/apis',
     ...groups.flatMap((group) => [`/apis/${group.name}`, ...group.versions.map((v) => `/apis/${group.name}/${v}`)]),
+    '/debug/api_priority_and_fairness/dump_priority_levels',
     '/healthz',
     '/livez',
     '/metrics',

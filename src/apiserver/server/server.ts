@@ -28,7 +28,7 @@ import { Callers } from './callers.ts';
 import { Connections, type Peer } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { PageNotFound } from './not-found.ts';
-import { type OwnPaths, servePath } from './path-requests.ts';
+import { type OwnPaths, type Pages, servePath } from './path-requests.ts';
 import { deadlineOf, tookTooLong } from './request-deadline.ts';
 import { serveResource } from './resource-requests.ts';
 import { clusterNamed, parseRoute, type Route, splitCluster } from './route.ts';
@@ -154,9 +154,8 @@ export class ApiServer {
       const entered = this.#fairness.enter(cluster, exchange, identity, route);
       exchange.seat = entered instanceof Promise ? await entered : entered;
       if (route.kind === 'path') {
-        const metrics = () => this.#metrics(split.cluster);
         const own = split.cluster === ROOT ? this.#options.ownPaths : undefined;
-        await servePath({ cluster, exchange, identity, metrics, own });
+        await servePath({ cluster, exchange, identity, pages: this.#pages(cluster), own });
       } else if (route.verb === 'watch') {
         await this.#stream(cluster.name, (signal) =>
           serveResource(cluster as Cluster, exchange as Exchange, route, identity, signal, current),
@@ -219,9 +218,12 @@ export class ApiServer {
     return clusterNamed(socket?.servername) || ((token && this.#options.clusters.ofToken(token)) ?? ROOT);
   }
 
-  /** They are about the whole process: no tenant's business. */
-  #metrics(cluster: string): string {
-    return cluster === ROOT ? (this.#options.metrics?.() ?? '') : '';
+  #pages(cluster: Cluster): Pages {
+    return {
+      // They are about the whole process: no tenant's business.
+      metrics: () => (cluster.name === ROOT ? (this.#options.metrics?.() ?? '') + this.#fairness.metrics() : ''),
+      priorityLevels: () => this.#fairness.dump(cluster),
+    };
   }
 
   /** Runs something that lasts until the client, the cluster or the server goes. */
