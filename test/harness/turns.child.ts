@@ -28,7 +28,8 @@ function turn(): void {
 }
 
 process.on('message', () => {
-  process.send?.({ longest, errors: server.errors.splice(0).map(String) });
+  const peakMemory = process.resourceUsage().maxRSS * 1024;
+  process.send?.({ longest, peakMemory, errors: server.errors.splice(0).map(String) });
   longest = 0;
 });
 process.on('disconnect', () => process.exit(0));

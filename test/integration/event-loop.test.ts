@@ -1,18 +1,12 @@
 // How long one turn of the event loop is held by what users send: expensive rules, broken patterns, many and large CRDs.
 // The server is a process of its own and measures itself, in its main thread's time on the processor.
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, Http } from '../harness/http.ts';
+import type { Answer, Http } from '../harness/http.ts';
+import { WatchedServer } from '../harness/watched-server.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const V1 = '/apis/turns.example.com/v1';
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
-const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 /** Milliseconds. The goal is 50, and is what an idle machine keeps; the rest is for one that does much else. */
 const LIMIT = 75;
 /** For documents of megabytes in sixty thousand parts: to parse one is a single call. */
@@ -20,16 +14,12 @@ const LARGE_LIMIT = 300;
 /** Requests at the same time: what comes together is partly handled in one turn. */
 const LANES = 10;
 
-let folder: string;
-let server: ChildProcess;
+let server: WatchedServer;
 let http: Http;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rookery-turns-'));
-  const program = join(import.meta.dirname, '..', 'harness', 'turns.child.ts');
-  server = fork(program, [folder], { execArgv: ['--import', 'tsx'] });
-  const [{ url, caPem, token }] = await once(server, 'message');
-  http = new Http(url, caPem, token);
+  server = await WatchedServer.start();
+  http = server.http;
   // What runs for the first time is slow for that reason, and is nobody's attack.
   const schema = withSpec({
     ...TEXT,
@@ -37,34 +27,14 @@ beforeAll(async () => {
   });
   await define('warm', schema);
   for (let i = 0; i < 30; i++) await http.post(objects('warm'), object('warm', `a${i}`, 'aaa'));
-  await longestTurn();
 });
 
-afterAll(() => {
-  http?.close();
-  server?.disconnect();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => server?.stop());
 
 const TEXT = { type: 'string', maxLength: 1_000_000 };
 
-/** Since it was last asked. */
-async function longestTurn(): Promise<number> {
-  const answer = once(server, 'message');
-  server.send('longest');
-  const [{ longest, errors }] = await answer;
-  expect(errors).toEqual([]);
-  return longest;
-}
-
-async function report(name: string, work: () => Promise<unknown>, limit = LIMIT): Promise<void> {
-  await longestTurn();
-  const started = performance.now();
-  await work();
-  const held = await longestTurn();
-  console.log(`${name}: longest turn ${held.toFixed(0)} ms, ${(performance.now() - started).toFixed(0)} ms in all`);
-  expect(held).toBeLessThan(limit);
-}
+const report = (name: string, work: () => Promise<unknown>, limit = LIMIT) =>
+  server.expectShortTurns(name, work, limit);
 
 const crd = (plural: string, openAPIV3Schema: unknown) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -226,22 +196,6 @@ describe('one turn of the event loop', () => {
       expect(answer.json.message).toContain(EXCEEDED);
     });
     expect((await http.delete(`${POLICIES}/dear`)).status).toBe(200);
-  });
-
-  it('is short with YAML, of which only the first document is read', async () => {
-    const yaml = { contentType: 'application/yaml' };
-    await report('700,000 documents', async () => {
-      const answer = await http.post(REVIEWS, '---\n'.repeat(700_000), yaml);
-      hasStatus(answer, 400);
-    });
-    const text = (count: number) => Array.from({ length: count }, (_, i) => `  k${i}: v\n`).join('');
-    const map = (name: string, count: number) =>
-      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata:\n${text(count)}`;
-    await report(
-      'a YAML of 1 MB',
-      async () => hasStatus(await http.post(`${CONFIG_MAPS}`, map('yaml', 80_000), yaml), 201),
-      LARGE_LIMIT,
-    );
   });
 
   it('is short with a CRD of five megabytes, which is refused', async () => {

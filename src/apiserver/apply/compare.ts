@@ -1,7 +1,8 @@
 /** What changed between two versions of an object, as sets of field paths (structured-merge-diff typed/compare.go). */
+import { chargeWork } from '../allowance.ts';
 import { equal } from '../json.ts';
 import { everything } from './everything.ts';
-import { type FieldSet, isEmpty, LEAF } from './field-set.ts';
+import { FIELD_WORK, type FieldSet, isEmpty, LEAF } from './field-set.ts';
 import type { ListType, MapType, Type } from './type.ts';
 import { childElement, childType, get, isMap, type JsonMap, type Shape, shapesOf, tryItemElement } from './value.ts';
 
@@ -88,6 +89,7 @@ function attach(inner: Comparison, element: string, out: Comparison): void {
 
 function compareMaps(map: MapType, left: JsonMap, right: JsonMap, out: Comparison): void {
   for (const key in right) {
+    chargeWork(FIELD_WORK);
     const value = right[key];
     if (value === undefined) continue;
     const field = map.fields.get(key);
@@ -134,6 +136,7 @@ function compareLists(list: ListType, left: unknown[], right: unknown[], out: Co
 function index(list: ListType, items: unknown[]): Map<string, unknown[]> {
   const found = new Map<string, unknown[]>();
   for (const item of items) {
+    chargeWork(FIELD_WORK);
     const element = tryItemElement(list, item);
     if (element === undefined) continue;
     const same = found.get(element);

@@ -1,5 +1,6 @@
 /** A value and all that is in it, as a set: what an addition or a removal as a whole comes to. */
-import { type FieldSet, LEAF } from './field-set.ts';
+import { chargeWork } from '../allowance.ts';
+import { FIELD_WORK, type FieldSet, LEAF } from './field-set.ts';
 import type { ListType, MapType, Type } from './type.ts';
 import { childElement, childType, get, isMap, type JsonMap, shapeOf, tryItemElement } from './value.ts';
 
@@ -15,6 +16,7 @@ function everythingInMap(map: MapType, value: JsonMap): FieldSet {
   if (map.atomic) return LEAF;
   let out: FieldSet | undefined;
   for (const key in value) {
+    chargeWork(FIELD_WORK);
     const child = value[key];
     if (child === undefined) continue;
     out ??= { '.': LEAF };
@@ -32,6 +34,7 @@ function everythingInList(list: ListType, items: unknown[]): FieldSet {
   if (!list.associative || items.length === 0) return LEAF;
   const out: FieldSet = { '.': LEAF };
   for (const item of items) {
+    chargeWork(FIELD_WORK);
     const element = tryItemElement(list, item);
     if (element !== undefined) out[element] = out[element] ? LEAF : everything(list.item, item);
   }

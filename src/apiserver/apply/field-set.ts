@@ -5,6 +5,7 @@
  * Sets are never changed once shared; operations return new ones and may share subtrees with their inputs. Working on
  * the stored form itself keeps decoding and encoding off the road of every write.
  */
+import { chargeWork } from '../allowance.ts';
 import { compareElements } from './path-element.ts';
 
 export interface FieldSet {
@@ -15,6 +16,9 @@ export interface FieldSet {
 export const LEAF: FieldSet = Object.freeze({});
 
 const SELF = '.';
+
+/** Units of work for one field, see chargeWork. */
+export const FIELD_WORK = 5;
 
 export function isEmpty(set: FieldSet): boolean {
   // Asking a large object for its first key lists them all.
@@ -97,6 +101,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(a)) return b;
   let out: FieldSet | undefined;
   for (const element in b) {
+    chargeWork(FIELD_WORK);
     if (element === SELF) continue;
     const right = b[element] as FieldSet;
     const left = a[element];
@@ -120,6 +125,7 @@ function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   const out: FieldSet = {};
   for (const element in a) {
+    chargeWork(FIELD_WORK);
     if (element === SELF) continue;
     const left = a[element] as FieldSet;
     const right = b[element];
@@ -148,6 +154,7 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 function subtract(a: FieldSet, b: FieldSet, recursive: boolean): FieldSet {
   let out: FieldSet | undefined;
   for (const element in b) {
+    chargeWork(FIELD_WORK);
     if (element === SELF) continue;
     const left = a[element];
     if (!left) continue;

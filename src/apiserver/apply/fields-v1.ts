@@ -1,5 +1,6 @@
 /** fieldsV1 in and out: clients may send anything, and what is stored is written in one canonical order. */
-import { type FieldSet, hasChildren, isEmpty, LEAF } from './field-set.ts';
+import { chargeWork } from '../allowance.ts';
+import { FIELD_WORK, type FieldSet, hasChildren, isEmpty, LEAF } from './field-set.ts';
 import { canonicalElement } from './path-element.ts';
 
 /** A set from fieldsV1 that came from outside. Throws when it is none. Returns the input itself when it is canonical. */
@@ -47,6 +48,7 @@ function canonical(key: string): string | undefined {
 /** The same set with sorted keys, sharing every node that is sorted already; equal sets are written as equal bytes. */
 export function sortFieldsV1(set: FieldSet): FieldSet {
   const elements = Object.keys(set);
+  chargeWork(FIELD_WORK * elements.length);
   let out: FieldSet | undefined;
   if (!isSorted(elements)) {
     elements.sort();

@@ -2,7 +2,9 @@
  * A configuration merged into an object: nothing is removed, the configuration's values win, items of associative
  * lists are matched by identity (structured-merge-diff typed/merge.go). The result shares parts with its inputs.
  */
+import { chargeWork } from '../allowance.ts';
 import { assign } from '../json.ts';
+import { FIELD_WORK } from './field-set.ts';
 import type { ListType, MapType, Type } from './type.ts';
 import { childType, get, isMap, itemElement, type JsonMap, shapesOf, tryItemElement } from './value.ts';
 
@@ -32,6 +34,7 @@ function hasKeys(map: JsonMap): boolean {
 function mergeMaps(map: MapType, live: JsonMap, config: JsonMap): JsonMap {
   const out: JsonMap = {};
   for (const key in live) {
+    chargeWork(FIELD_WORK);
     const value = live[key];
     if (value !== undefined) assign(out, key, merge(childType(map, key), value, get(config, key)));
   }
@@ -47,6 +50,7 @@ function mergeMaps(map: MapType, live: JsonMap, config: JsonMap): JsonMap {
  * their neighbours as far as that can be.
  */
 function mergeLists(list: ListType, live: unknown[], config: unknown[]): unknown[] {
+  chargeWork(FIELD_WORK * (live.length + config.length));
   const liveElements = live.map((item) => tryItemElement(list, item));
   const configElements = config.map((item) => itemElement(list, item));
   const liveItems = new Map<string | undefined, unknown>();

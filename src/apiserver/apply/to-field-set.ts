@@ -2,7 +2,8 @@
  * The fields a configuration mentions: what its applier comes to own (structured-merge-diff typed/tofieldset.go).
  * Named fields are owned through what is in them; keys of maps and items of lists also for themselves.
  */
-import { type FieldSet, isEmpty, LEAF } from './field-set.ts';
+import { chargeWork } from '../allowance.ts';
+import { FIELD_WORK, type FieldSet, isEmpty, LEAF } from './field-set.ts';
 import type { ListType, MapType, Type } from './type.ts';
 import { childElement, childType, isMap, type JsonMap, shapeOf, tryItemElement } from './value.ts';
 
@@ -37,6 +38,7 @@ function nodeOf(type: Type, value: unknown, self: boolean): FieldSet | undefined
 
 function addMap(map: MapType, value: JsonMap, set: FieldSet): void {
   for (const key in value) {
+    chargeWork(FIELD_WORK);
     const child = value[key];
     if (child === undefined) continue;
     const field = map.fields.get(key);
@@ -48,6 +50,7 @@ function addMap(map: MapType, value: JsonMap, set: FieldSet): void {
 
 function addList(list: ListType, items: unknown[], set: FieldSet): void {
   for (const item of items) {
+    chargeWork(FIELD_WORK);
     const element = tryItemElement(list, item);
     if (element === undefined) continue;
     // What occurs twice is one opaque thing.

@@ -24,6 +24,58 @@ export function compileJsonPath(path: string): JsonPath {
   return (root) => evaluate(steps, [root]);
 }
 
+/** The first match only, if any, of a path that cannot fail; of others all, since a later match may. */
+export function compileFirstMatch(path: string): JsonPath {
+  const steps = new PathParser(path).parse();
+  if (!steps.every(({ kind }) => CANNOT_FAIL.has(kind))) return (root) => evaluate(steps, [root]);
+  return (root) => {
+    const found = firstMatch(steps, 0, root);
+    return found ? [found.value] : [];
+  };
+}
+
+const CANNOT_FAIL = new Set<Step['kind']>(['field', 'wildcard', 'recursive', 'value']);
+
+/** Depth first: in the order in which `evaluate` finds them. */
+function firstMatch(steps: Step[], at: number, value: unknown): { value: unknown } | undefined {
+  const step = steps[at];
+  if (!step) return { value };
+  chargeWork(1);
+  switch (step.kind) {
+    case 'field':
+      return isMap(value) && Object.hasOwn(value, step.name) ? firstMatch(steps, at + 1, value[step.name]) : undefined;
+    case 'value':
+      return firstMatch(steps, at + 1, step.value);
+    case 'wildcard':
+      return firstOf(childrenOf(value), (child) => firstMatch(steps, at + 1, child));
+    default:
+      return firstBelow(steps, at + 1, value);
+  }
+}
+
+/** The first match below a container that is not empty: in itself, then in its children. */
+function firstBelow(steps: Step[], at: number, value: unknown): { value: unknown } | undefined {
+  const children = childrenOf(value);
+  if (children.length === 0) return undefined;
+  return firstMatch(steps, at, value) ?? firstOf(children, (child) => firstBelow(steps, at, child));
+}
+
+function firstOf<T>(values: unknown[], find: (value: unknown) => T | undefined): T | undefined {
+  for (const value of values) {
+    const found = find(value);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function childrenOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== 'object' || value === null) return [];
+  const values = Object.values(value);
+  chargeWork(values.length);
+  return values;
+}
+
 class PathParser {
   #at = 0;
   readonly #text: string;
@@ -199,9 +251,7 @@ function isMap(value: unknown): value is Json {
 function children(input: unknown[]): unknown[] {
   const found: unknown[] = [];
   for (const value of input) {
-    if (typeof value !== 'object' || value === null) continue;
-    const values = Object.values(value);
-    chargeWork(values.length);
+    const values = childrenOf(value);
     if (found.length + values.length > MATCHES_LIMIT) throw new Error(`more than ${MATCHES_LIMIT} matches`);
     for (const one of values) found.push(one);
   }
@@ -212,10 +262,8 @@ function children(input: unknown[]): unknown[] {
 function descendants(input: unknown[]): unknown[] {
   const found: unknown[] = [];
   const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    const values = Object.values(value);
+    const values = childrenOf(value);
     if (values.length === 0) return;
-    chargeWork(values.length);
     if (found.push(value) > MATCHES_LIMIT) throw new Error(`more than ${MATCHES_LIMIT} matches`);
     for (const one of values) visit(one);
   };

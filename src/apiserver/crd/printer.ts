@@ -7,7 +7,7 @@ import type { Printer, PrinterColumn } from '../resource.ts';
 import { goJson } from '../schema/go-json.ts';
 import { ApiError } from '../status.ts';
 import type { CrdColumn } from './crd.ts';
-import { compileJsonPath, type JsonPath } from './json-path.ts';
+import { compileFirstMatch, type JsonPath } from './json-path.ts';
 
 /** metav1.ObjectMeta's own documentation of `name`, which the real server puts into the table. */
 const NAME_DESCRIPTION =
@@ -68,7 +68,7 @@ function header(column: CrdColumn): PrinterColumn {
 
 function parse(path: string): JsonPath | undefined {
   try {
-    return compileJsonPath(path);
+    return compileFirstMatch(path);
   } catch (error) {
     if (error instanceof TakesLong) throw error;
     // A column that cannot be parsed prints nothing, as upstream's converter does.

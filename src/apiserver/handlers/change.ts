@@ -3,18 +3,19 @@ import type { KubeObject } from '../../api/object.ts';
 import { commit } from '../admission/admission.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import type { WriteOptions } from '../operations.ts';
+import type { RequestScope } from '../request-scope.ts';
 import type { Resource } from '../resource.ts';
 import { isLarge, yieldTurn } from '../turns.ts';
 import { prepare, storable } from './conversion.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
 import { beforeUpdate, bumpGeneration, checkUpdatePreconditions, contentDiffers } from './metadata.ts';
-import { keyOf, served, servedAsStored } from './stored-form.ts';
+import { keyOf, servedAsStored, servedInTurns } from './stored-form.ts';
 
 const RACE = Symbol('someone else wrote first');
 
-/** Makes the new object from the live one (which it must not change). May throw ApiError. */
-export type Revise = (live: KubeObject) => Revised | Promise<Revised>;
+/** Makes the new object from the live one (which it must not change), whose text is of that size. May throw ApiError. */
+export type Revise = (live: KubeObject, size: number) => Revised | Promise<Revised>;
 
 interface Revised {
   object: KubeObject;
@@ -28,15 +29,16 @@ export async function change(
   namespace: string,
   name: string,
   revise: Revise,
+  scope?: RequestScope,
 ): Promise<KubeObject | undefined> {
   const key = keyOf(resource, namespace, name);
   for (;;) {
     const stored = context.store.get(key);
     if (!stored) return undefined;
     await prepare(resource, [stored]);
-    const live = served(resource, stored);
+    const live = await servedInTurns(resource, stored, scope);
     await yieldTurn(stored.json.length);
-    const { object, options } = sized(await revise(live), stored.json.length);
+    const { object, options } = sized(await revise(live, stored.json.length), stored.json.length);
     await yieldTurn(options.size, options.scope);
     checkUpdatePreconditions(resource, object, live);
     beforeUpdate(object, live);
@@ -70,7 +72,7 @@ export async function change(
     if (result === RACE) continue;
     await yieldTurn(options.size, options.scope);
     if (result) await prepare(resource, [result]);
-    const written = result ? served(resource, result) : draft.object;
+    const written = result ? await servedInTurns(resource, result, options.scope) : draft.object;
     await yieldTurn(options.size, options.scope);
     return options.dryRun ? unwritten(written, stored.rv) : written;
   }

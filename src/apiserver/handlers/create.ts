@@ -13,7 +13,7 @@ import { prepare, storable } from './conversion.ts';
 import { attributesOf, type Draft, mutate, settle, writeContext } from './draft.ts';
 import { committed, unwritten } from './dry-run.ts';
 import { fillSystemFields, generatedName, settleNamespace, subjectOf, wipeSystemFields } from './metadata.ts';
-import { keyOf, served } from './stored-form.ts';
+import { keyOf, servedInTurns } from './stored-form.ts';
 
 /** As often as upstream tries another generated name before it says AlreadyExists. */
 const NAME_ATTEMPTS = 8;
@@ -86,7 +86,7 @@ async function createConformed(
       });
       await yieldTurn(options.size, options.scope);
       await prepare(resource, [stored]);
-      const created = served(resource, stored);
+      const created = await servedInTurns(resource, stored, options.scope);
       await yieldTurn(options.size, options.scope);
       return options.dryRun ? unwritten(created) : created;
     } catch (error) {

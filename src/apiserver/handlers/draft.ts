@@ -2,18 +2,18 @@
 import type { KubeObject } from '../../api/object.ts';
 import { sleep } from '../../clock.ts';
 import { type AdmissionAttributes, admit, admitMutation } from '../admission/admission.ts';
-import { recordUpdate } from '../apply/record-update.ts';
 import { resetFields } from '../apply/reset-fields.ts';
 import { checkEscalation } from '../auth/escalation.ts';
 import { nameKindOf } from '../builtins/index.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../builtins/metadata-validation.ts';
 import type { ClusterContext } from '../cluster-context.ts';
-import { NO_SUBJECT, offload } from '../offload/offload.ts';
+import { NO_SUBJECT, offload, offloadNow } from '../offload/offload.ts';
+import type { Work } from '../offload/work.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { Resource, Strategy, WriteContext } from '../resource.ts';
 import { ApiError, type FieldError, invalid } from '../status.ts';
-import { yieldTurn } from '../turns.ts';
-import { inVersions } from './manager-versions.ts';
+import { isLarge, yieldTurn } from '../turns.ts';
+import { recorded } from './ownership.ts';
 import { servedApiVersion } from './stored-form.ts';
 
 export interface Draft {
@@ -122,22 +122,20 @@ async function own(context: ClusterContext, draft: Draft): Promise<void> {
   if (draft.isOwned || options.fieldManager === APPLIED) return;
   if (live && subresource !== '' && subresource !== 'status') return;
   draft.isOwned = true;
-  const record = inVersions(resource, live, (versions) =>
-    recordUpdate({
-      live,
-      object: draft.object,
-      schema: resource.schema(),
-      manager: options.fieldManager ?? 'unknown',
-      apiVersion: servedApiVersion(resource),
-      subresource,
-      structs: !resource.custom,
-      reset: resetFields(resource, subresource),
-      now: context.clock.now(),
-      versions,
-    }),
-  );
+  const request = {
+    live,
+    object: draft.object,
+    manager: options.fieldManager ?? 'unknown',
+    apiVersion: servedApiVersion(resource),
+    subresource,
+    structs: !resource.custom,
+    reset: resetFields(resource, subresource),
+    now: context.clock.now(),
+  };
+  const record = recorded(resource, request, options);
   draft.object.metadata.managedFields = await record.catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
+    options.scope?.check();
     // A webhook does not convert to a manager's version. As upstream, the write goes on and the record is lost.
     return undefined;
   });
@@ -156,11 +154,14 @@ async function validate({ resource, object, live, options }: Draft): Promise<Fie
         builtin: !resource.custom && resource.group !== 'apiextensions.k8s.io',
       });
   const { group, kind, strategy } = resource;
-  errors.push(
-    ...(await offload(kindErrors(strategy, object, live), 'strategy', [NO_SUBJECT, group, kind, object, live], {
-      scope: options.scope,
-    })),
-  );
+  const { scope, size } = options;
+  const args: Parameters<Work['strategy']> = [NO_SUBJECT, group, kind, object, live];
+  // Rules of built-in kinds do not say how much they do; those that do are worth a try.
+  const found =
+    isLarge(size) && !resource.custom && !strategy.ready
+      ? await offloadNow('strategy', args, scope)
+      : await offload(kindErrors(strategy, object, live), 'strategy', args, { scope });
+  for (const error of found) errors.push(error);
   if (resource.custom) errors.push(...(await resource.custom.validate(object, live, options.warnings, options.scope)));
   return errors;
 }

@@ -4,13 +4,14 @@ import type { Operations } from '../operations.ts';
 import type { Resource } from '../resource.ts';
 import { notFound } from '../status.ts';
 import type { Stored } from '../store/store.ts';
+import { isLarge } from '../turns.ts';
 import { prepare } from './conversion.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { subjectOf } from './metadata.ts';
 import { admitOperand } from './operand.ts';
 import { patch } from './patch.ts';
-import { keyOf, viewed } from './stored-form.ts';
+import { keyOf, servedInTurns, viewed } from './stored-form.ts';
 import { update } from './update.ts';
 
 export function operationsOn(context: ClusterContext): Operations {
@@ -24,7 +25,7 @@ export function operationsOn(context: ClusterContext): Operations {
     async read(resource, namespace, name) {
       const stored = find(resource, namespace, name);
       await prepare(resource, [stored]);
-      return viewed(resource, stored);
+      return isLarge(stored.json.length) ? servedInTurns(resource, stored) : viewed(resource, stored);
     },
     listAll(resource, namespace) {
       return context.store

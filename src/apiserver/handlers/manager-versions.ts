@@ -4,23 +4,10 @@
  * start over: they ask for the same conversions in the same order each time, and there are few.
  */
 import type { KubeObject } from '../../api/object.ts';
-import type { VersionLookup } from '../apply/versions.ts';
-import { clone } from '../json.ts';
+import { conversionId, MissingConversion, type VersionTerms } from '../apply/version-terms.ts';
 import type { Resource } from '../resource.ts';
 import { convertTo } from './conversion.ts';
 import { servedApiVersion } from './stored-form.ts';
-
-class Missing {
-  readonly object: KubeObject;
-  readonly target: Resource;
-  readonly id: string;
-
-  constructor(object: KubeObject, target: Resource, id: string) {
-    this.object = object;
-    this.target = target;
-    this.id = id;
-  }
-}
 
 /** More than any apply needs: one for each state of the object in each version. */
 const LIMIT = 100;
@@ -28,39 +15,37 @@ const LIMIT = 100;
 export async function inVersions<T>(
   resource: Resource,
   live: KubeObject | undefined,
-  work: (versions: VersionLookup | undefined) => T,
+  work: (terms: VersionTerms | undefined) => T | Promise<T>,
 ): Promise<T> {
-  if (!resource.custom || !namesOthers(live, servedApiVersion(resource))) return work(undefined);
-  const made = new Map<string, KubeObject>();
-  const lookup = lookupOf(resource, made);
+  const terms = termsOf(resource, live);
   for (let attempt = 0; ; attempt++) {
     try {
-      return work(lookup);
+      return await work(terms);
     } catch (error) {
-      if (!(error instanceof Missing) || attempt === LIMIT) throw error;
-      made.set(error.id, await convertTo(error.target, error.object));
+      if (!(error instanceof MissingConversion) || !terms || attempt === LIMIT) throw error;
+      const { apiVersion, object } = error;
+      const target = resource.custom?.inVersion(versionIn(apiVersion)) as Resource;
+      terms.made[conversionId(apiVersion, object)] = await convertTo(target, withMetadata(object));
     }
   }
 }
 
-function namesOthers(live: KubeObject | undefined, apiVersion: string): boolean {
-  return (live?.metadata.managedFields ?? []).some((entry) => entry.apiVersion !== apiVersion);
+/** Undefined where no manager knows another version. */
+function termsOf(resource: Resource, live: KubeObject | undefined): VersionTerms | undefined {
+  const { custom } = resource;
+  const own = servedApiVersion(resource);
+  const managed = live?.metadata.managedFields;
+  if (!custom || !managed?.some((entry) => entry.apiVersion !== own)) return undefined;
+  const terms: VersionTerms = { schemas: {}, hasWebhook: custom.conversion !== undefined, made: {} };
+  for (const apiVersion of [own, ...managed.map((entry) => entry.apiVersion ?? '')]) {
+    const target = apiVersion.startsWith(`${resource.group}/`) ? custom.inVersion(versionIn(apiVersion)) : undefined;
+    if (target) terms.schemas[apiVersion] = target.schema();
+  }
+  return terms;
 }
 
-function lookupOf(resource: Resource, made: ReadonlyMap<string, KubeObject>): VersionLookup {
-  return (apiVersion) => {
-    const [group = '', version = ''] = apiVersion.split('/');
-    const target = group === resource.group ? resource.custom?.inVersion(version) : undefined;
-    if (!target) return undefined;
-    const convert = (object: KubeObject): KubeObject => {
-      if (!target.custom?.conversion) return { ...object, apiVersion };
-      const id = `${apiVersion} ${JSON.stringify(object)}`;
-      const known = made.get(id);
-      if (!known) throw new Missing(withMetadata(object), target, id);
-      return clone(known);
-    };
-    return { schema: target.schema(), convert };
-  };
+function versionIn(apiVersion: string): string {
+  return apiVersion.split('/')[1] ?? '';
 }
 
 /** What is left of an object while fields are taken from it may lack even that. */

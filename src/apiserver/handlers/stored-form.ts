@@ -1,8 +1,11 @@
 /** Between the form a resource is served in and the one form it is stored in. */
 import type { KubeObject } from '../../api/object.ts';
+import { jsonInPieces } from '../codec/json-pieces.ts';
 import { clone } from '../json.ts';
+import type { RequestScope } from '../request-scope.ts';
 import { groupVersion, type Resource } from '../resource.ts';
 import type { Key, Stored } from '../store/store.ts';
+import { inTurns, isLarge } from '../turns.ts';
 import { convertedForm } from './converted-forms.ts';
 
 export function keyOf(resource: Resource, namespace: string, name: string): Key {
@@ -36,10 +39,31 @@ export function served(resource: Resource, stored: Stored): KubeObject {
   const apiVersion = servedApiVersion(resource);
   const converted = convertedForm(resource, stored, apiVersion);
   if (converted) return clone(converted);
-  const object = JSON.parse(stored.json) as KubeObject;
+  return inServedForm(resource, stored, JSON.parse(stored.json) as KubeObject);
+}
+
+function inServedForm(resource: Resource, stored: Stored, object: KubeObject): KubeObject {
+  const apiVersion = servedApiVersion(resource);
   if (object.apiVersion === apiVersion && isOutdated(resource, stored)) resource.convert?.(object, apiVersion);
   else convert(resource, object, apiVersion);
   return object;
+}
+
+/** As `served`. A large object is read in several turns of the event loop. */
+export async function servedInTurns(resource: Resource, stored: Stored, scope?: RequestScope): Promise<KubeObject> {
+  const apiVersion = servedApiVersion(resource);
+  if (!isLarge(stored.json.length) || convertedForm(resource, stored, apiVersion)) return served(resource, stored);
+  const { value } = await inTurns(jsonInPieces(stored.json, Number.POSITIVE_INFINITY), scope);
+  const object = inServedForm(resource, stored, value as KubeObject);
+  large.add(object);
+  return object;
+}
+
+const large = new WeakSet<KubeObject>();
+
+/** Whether it was read from a large text, so that its own is large, too. */
+export function isLargeObject(object: object): boolean {
+  return large.has(object as KubeObject);
 }
 
 /** Stored before its definition was last changed: what the schema says now has yet to be applied to it. */

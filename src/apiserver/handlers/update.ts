@@ -24,7 +24,14 @@ export async function update(
   await yieldTurn(options.size, options.scope);
   settleNamespace(resource, object, namespace);
   settleName(object, name);
-  const changed = await change(context, resource, namespace, name, () => ({ object: clone(object), options }));
+  const changed = await change(
+    context,
+    resource,
+    namespace,
+    name,
+    () => ({ object: clone(object), options }),
+    options.scope,
+  );
   if (changed) return { object: changed, created: false };
   if (!resource.strategy.createOnUpdate || options.subresource) throw notFound(subjectOf(resource, name));
   return { object: await createByChange(context, resource, namespace, object, options), created: true };

@@ -3,8 +3,12 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MissingConversion } from '../apply/version-terms.ts';
 import type { Authorizer } from '../auth/identity.ts';
+import { jsonInPieces } from '../codec/json-pieces.ts';
+import { jsonTextInPieces } from '../codec/json-text.ts';
 import { ApiError } from '../status.ts';
+import { inTurns, isLarge } from '../turns.ts';
 import type { Message, Packed, Problem, Task, ThreadData, Work } from './work.ts';
 
 /** Milliseconds after which a thread that has nothing to do ends. */
@@ -13,6 +17,8 @@ const IDLE_MS = 60_000;
 const SUBJECTS = 16;
 /** Megabytes of the thread's heap. Work is refused long before it is full (see work.ts): that would end the process. */
 const MEMORY_MB = 640;
+/** Of results; they are made of what was read with a limit. */
+const DEPTH = 1000;
 
 export interface Job {
   name: keyof Work;
@@ -36,12 +42,12 @@ function fromSource({ href }: URL): string {
 }
 
 /** JSON is made and sent faster than copies of objects are; bytes and text need neither. */
-function packed(value: unknown): Packed {
+async function packed(value: unknown): Promise<Packed> {
   if (Array.isArray(value) && value.every((part) => typeof part === 'string' || part instanceof Uint8Array)) {
     return { value };
   }
   try {
-    return { json: JSON.stringify(value) };
+    return { json: await inTurns(jsonTextInPieces(value)) };
   } catch {
     return { value };
   }
@@ -68,11 +74,9 @@ export class Thread {
     this.#job = job;
     this.#done = done;
     job.started?.();
-    try {
-      this.#hand(job);
-    } catch (error) {
-      this.#settle(() => job.reject(error));
-    }
+    this.#hand(job).catch((error: unknown) => {
+      if (this.#job === job) this.#settle(() => job.reject(error));
+    });
   }
 
   /** Ends the work at once, and the thread with it: nothing else stops synchronous work. The next job starts another one. */
@@ -82,14 +86,22 @@ export class Thread {
     this.#settle(() => {});
   }
 
-  #hand({ name, subject, args }: Job): void {
+  async #hand(job: Job): Promise<void> {
+    const { name, subject } = job;
+    const args = await packed(job.args);
+    const value = this.#subjects.has(subject) ? undefined : await packed(subject);
+    // Meanwhile it may have been cancelled.
+    if (this.#job === job) this.#send(name, subject, value, args);
+  }
+
+  #send(name: keyof Work, subject: object, value: Packed | undefined, args: Packed): void {
     const worker = this.#worker ?? this.#start();
     const known = this.#subjects.get(subject);
     const id = known ?? ++this.#lastId;
     const [oldest] = this.#subjects;
     const dropped = known === undefined && this.#subjects.size === SUBJECTS ? oldest : undefined;
-    const sent = known === undefined ? { id, value: packed(subject) } : { id };
-    worker.postMessage({ name, subject: sent, dropped: dropped?.[1], args: packed(args) } satisfies Task);
+    const sent = known === undefined ? { id, value } : { id };
+    worker.postMessage({ name, subject: sent, dropped: dropped?.[1], args } satisfies Task);
     if (dropped) this.#subjects.delete(dropped[0]);
     this.#subjects.delete(subject);
     this.#subjects.set(subject, id);
@@ -123,7 +135,7 @@ export class Thread {
   #heard(message: Message): void {
     switch (message.about) {
       case 'result':
-        return this.#settle((job) => job.resolve(message.result));
+        return this.#settle((job) => job.resolve(unpacked(message.result)));
       case 'problem':
         return this.#settle((job) => job.reject(errorOf(message.problem)));
       case 'question':
@@ -162,7 +174,15 @@ export class Thread {
   }
 }
 
-function errorOf({ message, status, isType }: Problem): Error {
+function unpacked(result: Packed): unknown {
+  if ('value' in result) return result.value;
+  return isLarge(result.json.length)
+    ? inTurns(jsonInPieces(result.json, DEPTH)).then(({ value }) => value)
+    : JSON.parse(result.json);
+}
+
+function errorOf({ message, status, isType, missing }: Problem): Error {
+  if (missing) return new MissingConversion(missing.apiVersion, missing.object);
   if (status) return new ApiError(status.code, status.reason, message, status.details);
   return isType ? new TypeError(message) : new Error(message);
 }

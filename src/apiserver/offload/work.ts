@@ -6,6 +6,9 @@ import type { PolicySpec } from '../admission/policy/policy.ts';
 import { type ExpressionWarning, type TypedKinds, typeWarnings } from '../admission/policy/type-checking.ts';
 import { type ConditionSources, MatchConditions } from '../admission/webhook/match-conditions.ts';
 import { limitHeap } from '../allowance.ts';
+import { type ApplyRequest, applyConfiguration } from '../apply/apply-configuration.ts';
+import { recordUpdate, type UpdateRequest } from '../apply/record-update.ts';
+import { lookupIn, MissingConversion, type VersionTerms } from '../apply/version-terms.ts';
 import type { Authorizer, Decision } from '../auth/identity.ts';
 import { strategyOf } from '../builtins/index.ts';
 import type { Admission } from '../cel/admission-environment.ts';
@@ -14,6 +17,9 @@ import { readYaml, type YamlRead } from '../codec/yaml.ts';
 import type { CrdColumn, CrdSubresources } from '../crd/crd.ts';
 import { type CustomErrors, customErrors } from '../crd/custom-validation.ts';
 import { cellsOf } from '../crd/printer.ts';
+import { definitionOfKind } from '../kinds/component-name.ts';
+import { definition } from '../kinds/definition.ts';
+import { type PatchType, patched } from '../patch/patched.ts';
 import type { Schema } from '../schema/schema.ts';
 import { ApiError, type FieldError, type StatusDetails } from '../status.ts';
 import { toTheEnd } from '../turns.ts';
@@ -32,6 +38,15 @@ const WORK = {
   },
   conditions(sources: ConditionSources, variables: Admission): boolean {
     return compiled(sources, () => new MatchConditions(sources)).hold({ ...variables, authorizer });
+  },
+  record(schema: Schema, name: SchemaName | undefined, request: UpdateTerms, terms?: VersionTerms) {
+    return recordUpdate({ ...request, schema: schemaOf(schema, name), versions: terms && lookupIn(terms) });
+  },
+  apply(schema: Schema, name: SchemaName | undefined, request: ApplyTerms, terms?: VersionTerms) {
+    return applyConfiguration({ ...request, schema: schemaOf(schema, name), versions: terms && lookupIn(terms) });
+  },
+  patch(schema: Schema, name: SchemaName | undefined, type: PatchType, live: KubeObject, patch: unknown): KubeObject {
+    return patched(type, live, patch, schemaOf(schema, name));
   },
   cells(columns: CrdColumn[], object: KubeObject, now: number): unknown[] {
     return compiled(columns, () => cellsOf(columns))(object, now);
@@ -58,6 +73,23 @@ const WORK = {
 };
 
 export type Work = typeof WORK;
+type UpdateTerms = Omit<UpdateRequest, 'schema' | 'versions'>;
+type ApplyTerms = Omit<ApplyRequest, 'schema' | 'versions'>;
+
+/** A built-in kind. */
+export interface SchemaName {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+function schemaOf(custom: Schema, name: SchemaName | undefined): Schema {
+  if (!name) return custom;
+  return definition(definitionOfKind(name.group, name.version, name.kind) as string);
+}
+
+/** Work whose results may be large objects: they are sent as text, which the main thread reads in pieces. */
+const LARGE_RESULTS = new Set<keyof Work>(['record', 'apply', 'patch']);
 
 /** Bytes of the thread's heap that one task may fill. Well below what the thread has: where that is full, the process ends. */
 const HEAP_LIMIT = 320 * 1024 * 1024;
@@ -87,7 +119,7 @@ function unpacked(packed: Packed): unknown {
 
 /** From the thread to whoever gave it the task. */
 export type Message =
-  | { about: 'result'; result: unknown }
+  | { about: 'result'; result: Packed }
   | { about: 'problem'; problem: Problem }
   | { about: 'question'; question: Parameters<Authorizer['authorize']> };
 
@@ -97,6 +129,7 @@ export interface Problem {
   /** Of an ApiError. */
   status?: { code: number; reason: string; details?: StatusDetails };
   isType?: boolean;
+  missing?: { apiVersion: string; object: KubeObject };
 }
 
 function problemOf(error: unknown): Problem {
@@ -107,6 +140,7 @@ function problemOf(error: unknown): Problem {
   return {
     message: error instanceof Error ? error.message : String(error),
     isType: error instanceof TypeError,
+    ...(error instanceof MissingConversion ? { missing: { apiVersion: error.apiVersion, object: error.object } } : {}),
   };
 }
 
@@ -140,7 +174,9 @@ function serve(): void {
     try {
       if (subject.value) subjects.set(subject.id, unpacked(subject.value) as object);
       const work = WORK[name] as (subject: object | undefined, ...args: unknown[]) => unknown;
-      say({ about: 'result', result: await work(subjects.get(subject.id), ...(unpacked(args) as unknown[])) });
+      const value = await work(subjects.get(subject.id), ...(unpacked(args) as unknown[]));
+      const json = LARGE_RESULTS.has(name) ? JSON.stringify(value) : undefined;
+      say({ about: 'result', result: json === undefined ? { value } : { json } });
     } catch (error) {
       say({ about: 'problem', problem: problemOf(error) });
     }

@@ -1,8 +1,11 @@
 /** How objects go to the wire: in the shape and encoding the client accepts. */
 import type { KubeObject } from '../../api/object.ts';
 import { type Accepted, negotiate, type Offer, parseAccept, type Shape } from '../codec/accept.ts';
+import { jsonTextInPieces } from '../codec/json-text.ts';
 import { emptyTable, type IncludeObject, partialMetadata, rowOf, type Table } from '../codec/shapes.ts';
+import { isLargeObject } from '../handlers/stored-form.ts';
 import { ApiError, badRequest, type Status } from '../status.ts';
+import { inTurns } from '../turns.ts';
 import type { Call } from './call.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -68,7 +71,10 @@ export async function sendValue(
     const { encodeProtobuf } = await import('../codec/protobuf-encoder.ts');
     return exchange.send(status, PROTOBUF_TYPE, encodeProtobuf(value), headers);
   }
-  const text = pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`;
+  const json = isLargeObject(value)
+    ? await inTurns(jsonTextInPieces(value, pretty))
+    : JSON.stringify(value, null, pretty ? 2 : undefined);
+  const text = pretty ? json : `${json}\n`;
   return exchange.send(status, 'application/json', text, headers);
 }
 

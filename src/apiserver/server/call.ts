@@ -11,6 +11,7 @@ import type { RequestScope } from '../request-scope.ts';
 import type { Resource } from '../resource.ts';
 import { checkTypes } from '../schema/check-types.ts';
 import { ApiError, badRequest, type FieldError, field, unsupportedMediaType } from '../status.ts';
+import { BodyBudget } from './body-budget.ts';
 import type { Exchange } from './exchange.ts';
 import { parseInteger } from './list-options.ts';
 import { isTrue, type ResourceRoute } from './route.ts';
@@ -34,10 +35,17 @@ export interface Call {
   signal: AbortSignal;
 }
 
+/** Of all servers of the process: they share its memory. */
+const budget = new BodyBudget();
+
+function readBody({ exchange, scope }: Call): Promise<Buffer> {
+  return exchange.body((bytes) => budget.take(scope, bytes));
+}
+
 export async function readWrite(call: Call): Promise<{ object: KubeObject; options: WriteOptions }> {
   const { exchange } = call;
   const options = writeOptions(call);
-  const body = await exchange.body();
+  const body = await readBody(call);
   try {
     const decoded = await decodeObject(body, exchange.header('content-type'), call.scope);
     const { value, duplicates, repetitions, placesOf } = decoded;
@@ -97,7 +105,7 @@ export async function readPatch(call: Call): Promise<{ patch: Patch; options: Wr
     errors.push(field.forbidden('force', 'may not be specified for non-apply patch'));
   }
   const options = writeOptions(call, errors);
-  const body = await exchange.body();
+  const body = await readBody(call);
   const { value, duplicates, repetitions } =
     type === 'apply' ? await decodeYaml(body, call.scope) : await decodeJson(body, call.scope);
   if (type === 'apply') asObject(value);
@@ -120,7 +128,7 @@ function unroutableMediaType(): ApiError {
 /** What the body says counts; without one, the query. */
 export async function readDelete(call: Call): Promise<{ deletion: DeleteOptions; options: WriteOptions }> {
   const { exchange } = call;
-  const body = await exchange.body();
+  const body = await readBody(call);
   const deletion = body.length > 0 ? await deletionInBody(call, body) : deletionInQuery(exchange.query);
   checkDeletion(call, deletion);
   return { deletion, options: { ...writeOptions(call), dryRun: (deletion.dryRun?.length ?? 0) > 0 } };

@@ -9,6 +9,7 @@ import { BODY_LIMIT } from '../codec/body.ts';
 import type { Seat } from '../fairness/seat.ts';
 import { extraFor } from '../fairness/width.ts';
 import { badRequest, tooLarge } from '../status.ts';
+import { COUNTED_FROM } from './body-budget.ts';
 import { warningHeaders } from './warning-headers.ts';
 
 const compress = promisify(gzip);
@@ -63,8 +64,11 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : value;
   }
 
-  /** Read by hand: leaving a `for await` early would destroy the connection before the 413 is through. */
-  body(): Promise<Buffer> {
+  /**
+   * Read by hand: leaving a `for await` early would destroy the connection before the 413 is through. `count` is told of
+   * the bytes of a large body as they come; what it throws refuses the rest.
+   */
+  body(count: (bytes: number) => void = () => {}): Promise<Buffer> {
     const { request } = this;
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
@@ -73,10 +77,18 @@ export class Exchange {
         request.off('data', take).off('end', end).off('close', cut).off('error', cut);
         act();
       };
+      let counted = 0;
       const take = (chunk: Buffer) => {
         size += chunk.length;
         chunks.push(chunk);
-        if (size > BODY_LIMIT) settle(() => this.#refuse(reject));
+        if (size > BODY_LIMIT) return settle(() => this.#refuse(reject, tooLarge(`limit is ${BODY_LIMIT}`)));
+        if (size - counted <= COUNTED_FROM) return;
+        try {
+          count(size - counted);
+          counted = size;
+        } catch (error) {
+          settle(() => this.#refuse(reject, error as Error));
+        }
       };
       const end = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
       const cut = () => settle(() => reject(badRequest('unexpected EOF')));
@@ -86,11 +98,11 @@ export class Exchange {
   }
 
   /** The rest of the body is thrown away as it comes, and the connection with it: nobody waits for an endless one. */
-  #refuse(reject: (error: Error) => void): void {
+  #refuse(reject: (error: Error) => void, error: Error): void {
     this.request.on('error', () => {});
     this.request.resume();
     if (this.request.httpVersionMajor === 1) this.response.setHeader('connection', 'close');
-    reject(tooLarge(`limit is ${BODY_LIMIT}`));
+    reject(error);
   }
 
   /** Starts an answer that is written piece by piece. */

@@ -3,9 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KubeObject } from '../../api/object.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { emptyTable, partialMetadata, rowOf, type TableOptions } from '../codec/shapes.ts';
-import { sendsAsStored, servedAsStored, storedPrefix, viewed } from '../handlers/stored-form.ts';
+import { sendsAsStored, servedAsStored, servedInTurns, storedPrefix, viewed } from '../handlers/stored-form.ts';
 import { groupVersion, type Resource } from '../resource.ts';
 import type { Stored } from '../store/store.ts';
+import { isLarge } from '../turns.ts';
 import { yamlText } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { Listed } from './list.ts';
@@ -92,7 +93,9 @@ async function* renderTable(
   yield listStart(head, 'rows', pretty);
   const pieces = new Pieces(pretty);
   for (const stored of listed.items) {
-    const row = rowOf(resource, viewed(resource, stored), options);
+    const isOne = isLarge(stored.json.length);
+    const object = isOne ? await servedInTurns(resource, stored, options.scope) : viewed(resource, stored);
+    const row = rowOf(resource, object, options);
     if (pieces.add(JSON.stringify(row instanceof Promise ? await row : row))) yield pieces.take();
   }
   yield pieces.take();
