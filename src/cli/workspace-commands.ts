@@ -58,12 +58,12 @@ function addWorkspaces(workspace: Command): void {
     .action(async (name: string, _options, command: Command) =>
       (await import('./workspace-open.ts')).openWorkspace(command.optsWithGlobals(), name),
     );
-  named('links', 'list the links that let somebody in')
+  named('links', 'list its valid links')
     .argument('<name>')
     .action(async (name: string, _options, command: Command) =>
       (await import('./workspace-links.ts')).listLinks(command.optsWithGlobals(), name),
     );
-  named('revoke-link', 'take links back; pages and terminals opened with them end')
+  named('revoke-link', 'revoke links; pages and terminals that were opened with them end')
     .argument('<name>')
     .argument('[id...]', 'as `rookery workspace links` lists them')
     .option('--all', 'all links made until now')

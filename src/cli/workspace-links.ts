@@ -1,4 +1,4 @@
-/** `rookery workspace links` and `rookery workspace revoke-link`: which links let somebody in, and taking them back. */
+/** `rookery workspace links` and `rookery workspace revoke-link`: the valid links of a workspace, and revoking them. */
 import { workspaceInstances } from '../api/resources.ts';
 import { type LinkRecord, validLinks } from '../controllers/workspace/link-records.ts';
 import { RookeryError } from '../errors.ts';
@@ -56,8 +56,8 @@ export async function revokeLinks(
     const revoked = options.all ? links.map(({ id }) => id) : ids;
     await print(options.output, { name, revoked, all: options.all === true }, () =>
       options.all
-        ? `no link made until now lets anybody into ${name}\n`
-        : revoked.map((id) => `link ${id} lets nobody into ${name} any more\n`).join(''),
+        ? `all links into ${name} made until now are revoked\n`
+        : revoked.map((id) => `link ${id} into ${name} is revoked\n`).join(''),
     );
   } finally {
     await close();
@@ -72,7 +72,7 @@ function unknownLink(name: string, id: string): RookeryError {
 }
 
 function table(name: string, links: LinkRecord[]): string {
-  if (links.length === 0) return `no link lets anybody into ${name}; make one: rookery workspace open ${name}\n`;
+  if (links.length === 0) return `${name} has no valid link; make one: rookery workspace open ${name}\n`;
   const now = Date.now();
   const rows = links.map(({ id, role, createdAt, expiresAt }) => [
     id,

@@ -1,4 +1,4 @@
-/** New keys in place of lost files, for a person who has decided that: nothing else makes one where data belongs to another. */
+/** New keys in place of lost files, made only when a person asks for them by name. */
 import { existsSync } from 'node:fs';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import { LinkKeys } from '../vault/link-keys.ts';

@@ -44,6 +44,8 @@ export interface KeyFacts {
   linkKeys: LinkKeys;
   authority: Authority;
   clusters: ClusterKeys[];
+  /** Clusters whose keys are not known, and why: any old key may be theirs. */
+  unreadable: string[];
   /** Kubeconfigs that know only an old CA. */
   carriers: string[];
   /** Links that an old key has signed and that are valid. */
@@ -58,7 +60,7 @@ const CERTIFICATE_MS = 365 * DAY_MS;
 export async function readClusterKeys(clusters: Clusters, cluster: string): Promise<ClusterKeys[]> {
   const found: ClusterKeys[] = [];
   await clusters.visit(cluster, async ({ store, credentials, snapshot }: Visited) => {
-    const own = cluster === ROOT ? 'the root cluster' : `cluster ${cluster}`;
+    const own = clusterText(cluster);
     const bare = (all: readonly Generation<unknown>[]) => all.map((each) => ({ ...each, value: undefined }));
     found.push({
       name: snapshot === undefined ? own : `snapshot ${snapshot} of ${own}`,
@@ -72,6 +74,11 @@ export async function readClusterKeys(clusters: Clusters, cluster: string): Prom
     });
   });
   return found;
+}
+
+/** For people. */
+export function clusterText(name: string): string {
+  return name === ROOT ? 'the root cluster' : `cluster ${name}`;
 }
 
 export function keyStatuses(facts: KeyFacts): KeyStatus[] {
@@ -92,7 +99,7 @@ export function revocations({ clusters }: Pick<KeyFacts, 'clusters'>): Revocatio
     );
 }
 
-function dataStatuses({ keyring, clusters }: KeyFacts): KeyStatus[] {
+function dataStatuses({ keyring, clusters, unreadable }: KeyFacts): KeyStatus[] {
   return keyring.list.map(({ number, madeAt }) => {
     const isNewest = number === keyring.newest;
     const users = clusters.filter((each) => each.masterKeys.includes(number)).map(({ name }) => name);
@@ -100,7 +107,7 @@ function dataStatuses({ keyring, clusters }: KeyFacts): KeyStatus[] {
       .filter((each) => each.dataKeys.length > 1)
       .map(({ name }) => `${name}, not all sealed again`);
     const name = `master key ${number}`;
-    return status('data', isNewest, name, madeAt, isNewest ? [] : [...new Set([...users, ...halfway])]);
+    return status('data', isNewest, name, madeAt, isNewest ? [] : [...new Set([...users, ...halfway, ...unreadable])]);
   });
 }
 
@@ -121,7 +128,7 @@ function linkStatuses({ linkKeys, links, now }: KeyFacts): KeyStatus[] {
 }
 
 /** One line for the keys in use and one for the old ones, over all clusters. */
-function clusterStatuses(kind: 'tokens' | 'clients', { clusters, now }: KeyFacts): KeyStatus[] {
+function clusterStatuses(kind: 'tokens' | 'clients', { clusters, unreadable, now }: KeyFacts): KeyStatus[] {
   const what = kind === 'tokens' ? 'key of ServiceAccount tokens' : 'client CA';
   const own = clusters.filter((each) => !each.isSnapshot && each[kind].length > 0);
   const current = own.flatMap((each) => each[kind].slice(0, 1));
@@ -132,7 +139,7 @@ function clusterStatuses(kind: 'tokens' | 'clients', { clusters, now }: KeyFacts
   });
   const line = (isNewest: boolean, keys: Generation<undefined>[], neededBy: string[]) =>
     keys.length === 0 ? [] : [status(kind, isNewest, `${what}, ${keys.length} of them`, oldest(keys), neededBy)];
-  return [...line(true, current, []), ...line(false, old, needed)];
+  return [...line(true, current, []), ...line(false, old, [...needed, ...unreadable])];
 }
 
 /** Until when something that an old key has signed is valid; undefined when nothing is. */

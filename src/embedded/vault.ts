@@ -33,6 +33,7 @@ import {
 } from './rotation-file.ts';
 import {
   type ClusterKeys,
+  clusterText,
   type KeyFacts,
   type KeyStatus,
   keyStatuses,
@@ -172,7 +173,7 @@ export class Vault {
       await clusters
         .visit(name, (visited) => this.#renew(name, visited, { kinds, startedAt }))
         .catch((error) => {
-          this.#progress.failed.push(`${name || 'the root cluster'}: ${(error as Error).message}`);
+          this.#progress.failed.push(`${clusterText(name)}: ${(error as Error).message}`);
         });
       this.#progress.done++;
       await turn();
@@ -211,8 +212,13 @@ export class Vault {
     const { home, clusters, keyring, pki, clock } = this.#parts;
     const linkKeys = await this.#parts.linkKeys();
     const found: ClusterKeys[] = [];
+    const unreadable: string[] = [];
     for (const name of this.#names()) {
-      found.push(...(await readClusterKeys(clusters, name)));
+      try {
+        found.push(...(await readClusterKeys(clusters, name)));
+      } catch (error) {
+        unreadable.push(`${clusterText(name)}, which cannot be read: ${(error as Error).message}`);
+      }
       await turn();
     }
     const { authority } = pki();
@@ -222,6 +228,7 @@ export class Vault {
       linkKeys,
       authority,
       clusters: found,
+      unreadable,
       carriers: isOverlapping ? await carriersOfOld(home, await this.#root(), authority) : [],
       links: linkKeys.all.length > 1 ? await this.#parts.linksBefore(linkKeys.all[0]?.madeAt ?? 0) : [],
       now: clock.now(),

@@ -57,9 +57,14 @@ describe.each(kinds)('%s', (title, open) => {
     expect(heard.join('')).toContain('from outside');
   });
 
-  it('hears every answer, also those that come at once', async () => {
+  it('hears every answer, also those that come at once, and Node warns of nothing', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error) => warnings.push(message);
+    process.on('warning', onWarning);
     const codes = await Promise.all(Array.from({ length: 30 }, (_, index) => host.run(`exit ${index}`)));
     expect(codes.map(({ code }) => code)).toEqual(Array.from({ length: 30 }, (_, index) => index));
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
   });
 
   it('ends scripts that take too long, and those nobody waits for any more', async () => {

@@ -78,7 +78,7 @@ it('lists links, takes one back, and leaves the others; terminals of that one en
   const [mine, other] = [await terminal(first), await terminal(second)];
   expect((await get(first.state, first.cookie)).status).toBe(200);
   const revoked = await run('workspace', 'revoke-link', 'ada', one?.id ?? '');
-  expect(revoked).toMatchObject({ code: 0, stdout: `link ${one?.id} lets nobody into ada any more\n` });
+  expect(revoked).toMatchObject({ code: 0, stdout: `link ${one?.id} into ada is revoked\n` });
   expect(await mine.closed).toEqual({ code: 4003, reason: 'this link has been revoked' });
   expect(await get(first.state, first.cookie)).toMatchObject({ status: 403, text: expect.stringContaining('revoked') });
   expect((await get(second.state, second.cookie)).status).toBe(200);

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -199,6 +200,22 @@ describe('a rotation of everything', () => {
   });
 });
 
+it('keeps master keys that a cluster which cannot be read may need, and says so', async () => {
+  await plane.clusters.ensure('hurt');
+  await plane.clusters.sleep('hurt');
+  await rotate('data');
+  const file = join(home, 'data', 'clusters', 'hurt.db');
+  const whole = readFileSync(file);
+  writeFileSync(file, Buffer.alloc(4096, 7));
+  const { keys } = await status();
+  const old = keys.find(({ kind, state }: { kind: string; state: string }) => kind === 'data' && state === 'old');
+  expect(old.neededBy).toEqual([expect.stringContaining('cluster hurt, which cannot be read')]);
+  expectStatus(await http.post(`${VAULT}/retire`, { kinds: ['data'], force: true }), 409, 'Conflict', /cluster hurt/);
+  writeFileSync(file, whole);
+  expect((await http.post(`${VAULT}/retire`, { kinds: ['data'] })).status).toBe(200);
+  await plane.clusters.drop('hurt');
+});
+
 describe('a revoked certificate', () => {
   it('is refused by serial, its watches end, and others go on; also after a restart', async () => {
     const [ann, bob] = [await certificateFor('ann'), await certificateFor('bob')];
@@ -227,6 +244,21 @@ describe('a revoked certificate', () => {
     expectStatus(await who(ann), 401);
     expect((await who(bob)).status).toBe(201);
     expect((await status()).revokedCertificates).toEqual([expect.objectContaining({ cluster: '', serial })]);
+  });
+
+  it('ends HTTP/2 connections too, as kubectl has them', async () => {
+    const { cert, key } = await certificateFor('kim');
+    const session = connectHttp2(plane.url, { ca: bundle(), cert, key });
+    const closed = new Promise<void>((resolve) => session.once('close', resolve));
+    session.on('error', () => {});
+    const stream = session.request({ ':path': `${MAPS}?watch=true` });
+    stream.on('error', () => {});
+    const ended = new Promise<void>((resolve) => stream.once('close', resolve));
+    await new Promise((resolve) => stream.once('data', resolve));
+    const { serialNumber: serial } = new X509Certificate(cert);
+    expect((await http.post(`${VAULT}/revoke`, { cluster: '', serial })).json).toEqual({ isNew: true });
+    await Promise.all([closed, ended]);
+    expectStatus(await who({ cert, key }), 401);
   });
 
   it('and the vault itself are for administrators of the root cluster only', async () => {

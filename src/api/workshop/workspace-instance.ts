@@ -19,9 +19,9 @@ const checkResult = z.object({
 
 const linkRecord = z.object({
   id: z.string().max(64).describe('By which it is revoked.'),
-  role: z.enum(['student', 'viewer']).describe('Whether it lets somebody work, or only look.'),
+  role: z.enum(['student', 'viewer']).describe('`student`: to work in it. `viewer`: to look only.'),
   createdAt: time('When it was made.'),
-  expiresAt: time('When it lets nobody in any more by itself.'),
+  expiresAt: time('When it ends by itself.'),
 });
 
 export const workspaceInstance = defineKind({
@@ -50,8 +50,8 @@ export const workspaceInstance = defineKind({
       revokedLinks: listSet(z.string().max(64))
         .max(200)
         .optional()
-        .describe('Links that let nobody in any more, by id; `status.links` lists them.'),
-      linksRevokedAt: time('Links made up to this moment let nobody in any more.').optional(),
+        .describe('Links that are revoked, by id; `status.links` lists all that were made.'),
+      linksRevokedAt: time('All links made up to this moment are revoked.').optional(),
       suspend: z.boolean().optional().describe('Suspend the workspace; its state comes back on resume.'),
     })
     .describe('Whose workspace, of which template, at which step.'),
@@ -73,7 +73,7 @@ export const workspaceInstance = defineKind({
       links: listMap(linkRecord, 'id')
         .max(200)
         .optional()
-        .describe('Links into it that have been made and may be valid.'),
+        .describe('Links to its page that were made and have not expired when the last one was made.'),
       clusterRef: z
         .object({ name: dnsSubdomain.describe('Name of the Cluster in this namespace.') })
         .optional()

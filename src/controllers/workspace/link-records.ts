@@ -1,6 +1,6 @@
 /**
  * The links into a workspace, as its object remembers them: which were made, and which are revoked. A link itself is
- * signed and kept nowhere; these records only list it and take it back.
+ * signed and stored nowhere; these records list it and revoke it.
  */
 import type { KubeObject } from '../../api/object.ts';
 import { workspaceInstances } from '../../api/resources.ts';
@@ -25,7 +25,7 @@ export interface LinkClaims {
 const MOST_LINKS = 200;
 const CONFLICT_RETRIES = 10;
 
-/** Claims without an end are none of a link: somebody asks who needs none. */
+/** Claims without an end do not come from a link: the controllers and the command line need none. */
 export function isRevoked({ spec }: KubeObject, { id, issuedAt = 0, expiresAt }: LinkClaims): boolean {
   if (expiresAt === undefined) return false;
   const revokedUpTo = spec?.linksRevokedAt ? Date.parse(spec.linksRevokedAt) : undefined;
@@ -33,7 +33,7 @@ export function isRevoked({ spec }: KubeObject, { id, issuedAt = 0, expiresAt }:
   return id !== undefined && (spec?.revokedLinks ?? []).includes(id);
 }
 
-/** Those that let somebody in now. */
+/** Neither expired nor revoked. */
 export function validLinks(instance: KubeObject, now: number): LinkRecord[] {
   const records: LinkRecord[] = instance.status?.links ?? [];
   return records.filter(({ id, createdAt, expiresAt }) => {
@@ -42,7 +42,7 @@ export function validLinks(instance: KubeObject, now: number): LinkRecord[] {
   });
 }
 
-/** Before the link is handed to anybody: a link that nobody remembers cannot be taken back. */
+/** Call it before the link is printed: a link without a record could not be revoked by its id. */
 export async function recordLink(store: ObjectStore, instance: KubeObject, link: LinkRecord, now: number) {
   const key = keyOf(instance);
   for (let attempt = 0; ; attempt++) {

@@ -193,6 +193,8 @@ export class SshHost implements Host {
   #open(): Promise<Client> {
     const { address, port, user, key } = this.#target;
     const client = new Client();
+    // Every command under way listens for its end, and there may be many: Node would take the eleventh for a leak and warn.
+    client.setMaxListeners(0);
     let rejected: RookeryError | undefined;
     const verify = (seen: Buffer): boolean => {
       const fingerprint = `SHA256:${createHash('sha256').update(seen).digest('base64').replace(/=+$/, '')}`;
