@@ -1,4 +1,7 @@
-/** A Docker engine through its command line, as far as provisioners need it. Everything found is returned by id. */
+/**
+ * A Docker engine through its command line, as far as provisioners need it. Everything found is returned by id. Names stand behind `--`: one that begins
+ * with a dash is a name that does not exist, never an option.
+ */
 import { RookeryError } from '../errors.ts';
 import type { Processes } from './processes.ts';
 
@@ -41,23 +44,23 @@ export class Docker {
   async containers(label: string, signal?: AbortSignal): Promise<Container[]> {
     const ids = lines(await this.#run(['ps', '-aq', '--no-trunc', '--filter', `label=${label}`], signal));
     if (ids.length === 0) return [];
-    const { stdout, stderr, code } = await this.#try(['inspect', '--type', 'container', ...ids], signal);
+    const { stdout, stderr, code } = await this.#try(['inspect', '--type', 'container', '--', ...ids], signal);
     // Some may have gone since they were listed; the others are printed all the same.
     if (code !== 0 && !/no such (container|object)/i.test(stderr)) throw failure(['inspect'], stderr);
     return (JSON.parse(stdout || '[]') as Inspected[]).map(container);
   }
 
   async start(ids: string[], signal?: AbortSignal): Promise<void> {
-    await this.#run(['start', ...ids], signal);
+    await this.#run(['start', '--', ...ids], signal);
   }
 
   async stop(ids: string[], signal?: AbortSignal): Promise<void> {
-    await this.#run(['stop', '--time', '20', ...ids], signal);
+    await this.#run(['stop', '--time', '20', '--', ...ids], signal);
   }
 
   /** At once, without asking the programs in them; they stay stopped. */
   async kill(ids: string[], signal?: AbortSignal): Promise<void> {
-    const { code, stderr } = await this.#try(['kill', ...ids], signal);
+    const { code, stderr } = await this.#try(['kill', '--', ...ids], signal);
     if (code !== 0 && !lines(stderr).every((line) => /is not running|no such container/i.test(line))) {
       throw failure(['kill'], stderr);
     }
@@ -65,7 +68,7 @@ export class Docker {
 
   /** With their anonymous volumes; those that are gone already are no error. */
   async remove(ids: string[], signal?: AbortSignal): Promise<void> {
-    const { code, stderr } = await this.#try(['rm', '-f', '-v', ...ids], signal);
+    const { code, stderr } = await this.#try(['rm', '-f', '-v', '--', ...ids], signal);
     const harmless =
       /^(Error response from daemon: )?(Error: )?(No such container|removal of container .* is already in progress)/i;
     if (code !== 0 && !lines(stderr).every((line) => harmless.test(line))) throw failure(['rm'], stderr);
@@ -76,7 +79,7 @@ export class Docker {
    * lists the container only at the end, so listing cannot tell; asking for the name can. `like` is how the placeholder is made.
    */
   async isMaking(name: string, like: { args: string[]; image: string }, signal?: AbortSignal): Promise<boolean> {
-    const create = ['create', '--pull', 'never', '--name', name, ...like.args, like.image];
+    const create = ['create', '--pull', 'never', '--name', name, ...like.args, '--', like.image];
     const { code, stderr } = await this.#try(create, signal);
     if (code === 0) {
       await this.remove([name], signal);
@@ -84,11 +87,11 @@ export class Docker {
     }
     if (/no such image/i.test(stderr)) return false;
     if (!/is already in use by container/i.test(stderr)) throw failure(['create'], stderr);
-    return (await this.#try(['inspect', '--type', 'container', name], signal)).code !== 0;
+    return (await this.#try(['inspect', '--type', 'container', '--', name], signal)).code !== 0;
   }
 
   async network(name: string, signal?: AbortSignal): Promise<Network | undefined> {
-    const { code, stdout, stderr } = await this.#try(['network', 'inspect', name], signal);
+    const { code, stdout, stderr } = await this.#try(['network', 'inspect', '--', name], signal);
     if (code !== 0) {
       if (/not found|no such network/i.test(stderr)) return undefined;
       throw failure(['network', 'inspect'], stderr);
@@ -104,28 +107,28 @@ export class Docker {
 
   /** False when somebody uses it. */
   async removeNetwork(id: string, signal?: AbortSignal): Promise<boolean> {
-    const { code, stderr } = await this.#try(['network', 'rm', id], signal);
+    const { code, stderr } = await this.#try(['network', 'rm', '--', id], signal);
     if (code === 0 || /not found|no such network/i.test(stderr)) return true;
     if (/active endpoints|in use/i.test(stderr)) return false;
     throw failure(['network', 'rm'], stderr);
   }
 
   async disconnect(network: string, container: string, signal?: AbortSignal): Promise<void> {
-    const { code, stderr } = await this.#try(['network', 'disconnect', '--force', network, container], signal);
+    const { code, stderr } = await this.#try(['network', 'disconnect', '--force', '--', network, container], signal);
     if (code !== 0 && !/is not connected|not found|no such (network|container)/i.test(stderr)) {
       throw failure(['network', 'disconnect'], stderr);
     }
   }
 
   async hasVolume(name: string, signal?: AbortSignal): Promise<boolean> {
-    const { code, stderr } = await this.#try(['volume', 'inspect', name], signal);
+    const { code, stderr } = await this.#try(['volume', 'inspect', '--', name], signal);
     if (code !== 0 && !/no such volume/i.test(stderr)) throw failure(['volume', 'inspect'], stderr);
     return code === 0;
   }
 
   /** False when somebody uses it. */
   async removeVolume(name: string, signal?: AbortSignal): Promise<boolean> {
-    const { code, stderr } = await this.#try(['volume', 'rm', name], signal);
+    const { code, stderr } = await this.#try(['volume', 'rm', '--', name], signal);
     if (code === 0 || /no such volume/i.test(stderr)) return true;
     if (/in use/i.test(stderr)) return false;
     throw failure(['volume', 'rm'], stderr);
@@ -133,7 +136,7 @@ export class Docker {
 
   async images(repository: string, signal?: AbortSignal): Promise<LocalImage[]> {
     const format = '{{.Repository}}\t{{.Tag}}\t{{.Digest}}';
-    const text = await this.#run(['images', '--digests', '--format', format, repository], signal);
+    const text = await this.#run(['images', '--digests', '--format', format, '--', repository], signal);
     const known = (value: string | undefined) => (value && value !== '<none>' ? value : undefined);
     return lines(text).map((line) => {
       const [name, tag, digest] = line.split('\t');
@@ -143,7 +146,10 @@ export class Docker {
 
   /** The id of an image on this machine, which changes when the image does; undefined where there is none. */
   async imageId(reference: string, signal?: AbortSignal): Promise<string | undefined> {
-    const { code, stdout, stderr } = await this.#try(['image', 'inspect', '--format', '{{.Id}}', reference], signal);
+    const { code, stdout, stderr } = await this.#try(
+      ['image', 'inspect', '--format', '{{.Id}}', '--', reference],
+      signal,
+    );
     if (code === 0) return stdout.trim();
     if (/no such (image|object)/i.test(stderr)) return undefined;
     throw failure(['image', 'inspect'], stderr);

@@ -16,7 +16,7 @@ export async function buildImage(
   { processes, scratch, signal, onOutput }: BuildParts,
 ): Promise<ImageOutcome> {
   const format = `{{index .Config.Labels ${JSON.stringify(CONTENT_LABEL)}}}`;
-  const known = await processes.run('docker', ['image', 'inspect', '--format', format, image.tag], { signal });
+  const known = await processes.run('docker', ['image', 'inspect', '--format', format, '--', image.tag], { signal });
   if (known.code === 0 && known.stdout.trim() === image.contentHash) return { tag: image.tag, state: 'present' };
   const context = await mkdtemp(join(scratch, 'image-'));
   try {
@@ -29,7 +29,7 @@ export async function buildImage(
     await mkdir(join(context, 'files'), { recursive: true });
     await writeFile(join(context, 'Containerfile'), image.containerFile);
     const args = ['build', '--file', join(context, 'Containerfile'), '--tag', image.tag];
-    args.push('--label', `${CONTENT_LABEL}=${image.contentHash}`, join(context, 'files'));
+    args.push('--label', `${CONTENT_LABEL}=${image.contentHash}`, '--', join(context, 'files'));
     // Which builder it is, Docker decides: nothing here needs the newer one, and not every machine has it.
     const options = { signal, onOutput, timeoutMs: BUILD_TIMEOUT_MS };
     const { code, stderr } = await processes.run('docker', args, options);

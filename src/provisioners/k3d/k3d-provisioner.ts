@@ -212,7 +212,7 @@ export class K3dProvisioner extends ContainerProvisioner<K3dSpec> {
     if (todo.missing.length > 0) return unavailable(todo.missing);
     const due = Object.keys(todo.due);
     if (due.length === 0) return undefined;
-    const args = ['image', 'import', '--mode', 'direct', '--cluster', name, ...due];
+    const args = ['image', 'import', '--mode', 'direct', '--cluster', name, '--', ...due];
     const progress = await this.#begin(request, state, 'images', { args, note: { imported: todo.due } }, signal);
     // A cluster in use goes on while it gets a newer image.
     return initialized && progress.phase === 'working' ? undefined : progress;

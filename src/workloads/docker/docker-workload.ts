@@ -145,7 +145,7 @@ export class DockerWorkload implements Workload {
     const [container] = await this.#containers(ref.id, signal);
     if (!container) return [];
     const from = since ? ['--since', since] : ['--tail', '1000'];
-    const { code, stdout, stderr } = await this.#try(['logs', '--timestamps', ...from, container.id], signal);
+    const { code, stdout, stderr } = await this.#try(['logs', '--timestamps', ...from, '--', container.id], signal);
     if (code !== 0) throw new RookeryError('docker.failed', `docker logs: ${stderr.trim()}`, { class: 'retryable' });
     const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.slice(0, line.indexOf(' ')) > since);
     return lines.filter((line) => line.includes(' ')).sort();
@@ -201,6 +201,7 @@ export class DockerWorkload implements Workload {
       ...(limits?.disk ? ['--storage-opt', `size=${Math.floor(quantityValue(limits.disk))}`] : []),
       ...(limits?.memory ? ['--memory', String(Math.floor(quantityValue(limits.memory)))] : []),
       ...Object.entries(env).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+      '--',
       image,
       ...['ttyd', '--interface', `${RUN}/${SOCKET}`, '--writable', '/bin/bash'],
     ];
@@ -221,7 +222,7 @@ export class DockerWorkload implements Workload {
     const config = this.#path(request.id, 'docker');
     await mkdir(config, { recursive: true, mode: 0o700 });
     await writeFile(join(config, 'config.json'), credentials(request.pullSecrets ?? []), { mode: 0o600 });
-    const args = ['--config', config, 'pull', '--quiet', image];
+    const args = ['--config', config, 'pull', '--quiet', '--', image];
     await run.start({ program: 'docker', args, note: { image } });
     return working('Pulling', `the image ${image} is fetched`);
   }

@@ -58,6 +58,7 @@ export function provisionerConformance<Spec>(title: string, make: () => Promise<
         id: `${world.prefix}${id}`,
         name: `${world.prefix}${name}`,
         spec: world.spec(`${world.prefix}${name}`),
+        place: 'this machine' as const,
         ...(world.access ? { access: world.access } : {}),
       };
       return { ...ref, resolved: await world.open().resolve(ref), initialized: false };
