@@ -113,7 +113,8 @@ export class ProcessWorkload implements Workload {
     const brought = [...new Set([...(known?.brought ?? []), ...files.map(({ path }) => path)])];
     const env = step.env ?? {};
     const isNew = digest !== undefined && digest !== known?.kubeconfig;
-    const servers = isNew ? serversOf(kubeconfig as string) : known?.servers;
+    // A workspace of an earlier version has a kubeconfig, but not where it leads.
+    const servers = kubeconfig && (isNew || !known?.servers) ? serversOf(kubeconfig) : known?.servers;
     const delivered = digest ?? known?.kubeconfig;
     const note: Note = { name, step: step.id, env, limits, kubeconfig: delivered, servers, egress, brought };
     if (isNew) files.push({ path: '.kube/config', content: kubeconfig as string, mode: '0600' });
@@ -135,10 +136,11 @@ export class ProcessWorkload implements Workload {
   }
 
   /** What was asked for, or is promised, and does not hold here. */
-  async #gaps(id: string, { limits, servers = [] }: Note): Promise<string[]> {
+  async #gaps(id: string, { limits, servers = [], egress = [] }: Note): Promise<string[]> {
     const { gaps } = await this.#sandboxes.containment();
     const { why } = await this.#privileged.limit(id, numbersOf(limits));
-    const closed = servers.filter((server) => this.#isForbidden(server));
+    const isAllowed = ({ host, port }: Destination) => egress.some((each) => each.host === host && each.port === port);
+    const closed = servers.filter((server) => this.#isForbidden(server) && !isAllowed(server));
     return [
       ...gaps.map((gap) => `${gap.what}: ${gap.why}`),
       ...(why ? Object.keys(numbersOf(limits)).map((name) => `resources.${name} is not enforced here: ${why}`) : []),

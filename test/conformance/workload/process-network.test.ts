@@ -1,6 +1,6 @@
 // Shells of several workspaces on this machine, as root and without: each has a network of its own, and system calls that it has no use for are refused.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,12 +91,25 @@ describe.each(ways)('workspaces on this machine, %s', (_name, privileged) => {
       const bob = await ready('bob', { kubeconfig: kubeconfig(`https://127.0.0.1:${closed}`) });
       expect(bob.message).toContain(`the shell cannot reach 127.0.0.1:${closed}`);
       expect((await workload.run(bob, read('127.0.0.1', closed), TIME)).stdout).toBe('');
+      const allowed = await ready('bob', { egress: [{ host: '127.0.0.1', port: closed }] });
+      expect(allowed.message).not.toContain('cannot reach');
       expect((await workload.run(bob, 'cat /proc/net/dev', TIME)).stdout.match(/^ *\w+:/gm)).toEqual([
         expect.stringMatching(/lo:/),
       ]);
     } finally {
       other.close();
     }
+  });
+
+  it('reaches its API server also where an earlier version made the workspace', LONG, async () => {
+    const cluster = { kubeconfig: kubeconfig(`https://127.0.0.1:${port}`) };
+    const { id } = await ready('ada', cluster);
+    const file = join(home, 'all', id, 'workspace.json');
+    const { servers, ...earlier } = JSON.parse(readFileSync(file, 'utf8'));
+    expect(servers).toEqual([{ host: '127.0.0.1', port }]);
+    writeFileSync(file, JSON.stringify(earlier));
+    const ada = await ready('ada', cluster);
+    expect(await workload.run(ada, read('127.0.0.1', port), TIME)).toMatchObject({ stdout: 'from outside\n' });
   });
 
   it('reaches what its template allows, and from then on, while shells run', LONG, async () => {
