@@ -24,6 +24,13 @@ export interface Config {
   durability: 'normal' | 'full';
   /** How much the store of a virtual cluster may hold. */
   storage: StorageSettings;
+  /** Milliseconds between backups; absent: none are made by themselves. */
+  backupEvery?: number;
+  /** How many whole backups stay. */
+  backupKeep: number;
+  /** Default: `backups` below the home. */
+  backupFolder?: string;
+  backupKeyFile?: string;
 }
 
 export interface StorageSettings {
@@ -46,6 +53,7 @@ export const DEFAULT_STORAGE: StorageSettings = {
   objects: 100_000,
   max: { bytes: 256 * 2 ** 20, objects: 100_000 },
 };
+const DEFAULT_KEEP = 7;
 
 export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}): Config {
   return {
@@ -61,6 +69,11 @@ export function loadConfig(env: NodeJS.ProcessEnv, flags: Partial<Config> = {}):
     logLevel: flags.logLevel ?? oneOf('ROOKERY_LOG_LEVEL', LOG_LEVELS, env.ROOKERY_LOG_LEVEL, 'warn'),
     durability: flags.durability ?? oneOf('ROOKERY_DURABILITY', DURABILITIES, env.ROOKERY_DURABILITY, 'normal'),
     storage: flags.storage ?? storage(env),
+    backupEvery: flags.backupEvery ?? optional(env.ROOKERY_BACKUP_EVERY, 'ROOKERY_BACKUP_EVERY', parseInterval),
+    backupKeep:
+      flags.backupKeep ?? optional(env.ROOKERY_BACKUP_KEEP, 'ROOKERY_BACKUP_KEEP', parseCount) ?? DEFAULT_KEEP,
+    backupFolder: flags.backupFolder ?? (env.ROOKERY_BACKUP_FOLDER || undefined),
+    backupKeyFile: flags.backupKeyFile ?? (env.ROOKERY_BACKUP_KEY_FILE || undefined),
   };
 }
 
@@ -86,6 +99,37 @@ function amount(name: string, text: string | undefined, fallback: number): numbe
   throw new RookeryError('config.value', `${name}: ${JSON.stringify(text)} is not an amount`, {
     class: 'user',
     hint: 'write a whole number, with Ki, Mi, Gi, k, M or G after it or without, such as 256Mi',
+  });
+}
+
+function optional<T>(
+  text: string | undefined,
+  where: string,
+  parse: (text: string, where: string) => T,
+): T | undefined {
+  return text ? parse(text, where) : undefined;
+}
+
+const INTERVALS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Longer than that no timer can be set. */
+const INTERVAL_MAX = 24 * (INTERVALS.d as number);
+
+/** `30m`, `6h`, `1d`, in milliseconds. */
+export function parseInterval(text: string, where: string): number {
+  const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text.trim()) ?? [];
+  const ms = Number(count) * (INTERVALS[unit] ?? 0);
+  if (ms > 0 && ms <= INTERVAL_MAX) return ms;
+  throw new RookeryError('config.interval', `${where}: ${JSON.stringify(text)} is not an interval`, {
+    class: 'user',
+    hint: 'use minutes, hours or days, such as 30m, 6h or 1d; at most 24d',
+  });
+}
+
+export function parseCount(text: string, where: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new RookeryError('config.count', `${where}: ${JSON.stringify(text)} is not a number above 0`, {
+    class: 'user',
   });
 }
 

@@ -43,6 +43,8 @@ export interface ClusterOptions {
   synchronous?: StoreOptions['synchronous'];
   /** Says whether its store may grow. */
   room?: Room;
+  /** Its store turned out to be damaged while it was open. */
+  onBroken?: StoreOptions['onBroken'];
   /** Without it certificate requests are kept but never signed. */
   certificates?: ClientCertificates;
   /** Webhooks may not call the machine the server runs on. */
@@ -91,10 +93,17 @@ export class Cluster implements ClusterContext {
     this.clock = clock;
     this.random = random;
     this.lastUsed = clock.now();
-    this.store = openStore(options.file, { clock, sealer, synchronous: options.synchronous, room: options.room });
-    this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random, clock);
-    // A master key that is newer than this file is taken up at once, outside of any transaction.
-    this.#sealer?.renew();
+    const { synchronous, onBroken, room } = options;
+    this.store = openStore(options.file, { clock, sealer, synchronous, onBroken, room });
+    try {
+      this.credentials = new ClusterCredentials(this.store.meta, sealer?.(this.store.meta), random, clock);
+      // A master key that is newer than this file is taken up at once, outside of any transaction.
+      this.#sealer?.renew();
+    } catch (error) {
+      // Keys that do not open: the file of another cluster. It must not stay open.
+      void this.store.close();
+      throw error;
+    }
     this.authorizer = new RbacAuthorizer(this.store);
     const client = new WebhookClient({ store: this.store, clock, guardsHost: options.guardsHost });
     const hooks = webhooks({ ...this, client });

@@ -3,7 +3,7 @@
  * when nobody has used them for a while: a sleeping cluster costs a file and nothing else.
  */
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Random } from '../clock.ts';
@@ -11,21 +11,24 @@ import { RookeryError } from '../errors.ts';
 import { hashToken } from './auth/authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
+import { ClusterFiles, isClusterName, ROOT } from './cluster-files.ts';
 import { ClusterCredentials } from './credentials.ts';
 import { LastCalls } from './last-calls.ts';
 import type { Loop } from './loops/loop.ts';
 import { provideThread } from './offload/offload.ts';
+import { copyStore } from './store/copy-store.ts';
 import { type CloneFile, restoreInto } from './store/snapshot.ts';
 import { openStore } from './store/sqlite-store.ts';
 import type { RenewableSealer, Room, Store } from './store/store.ts';
 import type { Usage } from './store/usage.ts';
+import { isStoreTrouble, StoreHealth } from './store-health.ts';
+import { StorePatrol } from './store-patrol.ts';
 
-/** The cluster at `/`; all others live below `/clusters/<name>`. */
-export const ROOT = '';
 provideThread();
 
-const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const SWEEP_MS = 15_000;
+
+export { ROOT } from './cluster-files.ts';
 
 export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'sealer' | 'synchronous' | 'certificates'> {
   folder: string;
@@ -47,6 +50,10 @@ export interface ClustersOptions extends Pick<ClusterOptions, 'serverCa' | 'seal
   gate?: (name: string) => void;
   /** Copies a file without copying its blocks, where that can be done. */
   cloneFile?: CloneFile;
+  /** The clusters that were made before: without their file they are lost, not new. */
+  made?: { has(name: string): boolean; names(): string[] };
+  /** What a person can do about a lost or damaged store, for hints. */
+  help?: (name: string) => string;
 }
 
 /** The file of a cluster, or of one of its snapshots. */
@@ -69,24 +76,42 @@ export class Clusters {
   readonly #hashes = new Map<string, string>();
   readonly #listeners = new Set<(name: string) => void>();
   readonly #openListeners = new Set<(name: string) => void>();
+  readonly #files: ClusterFiles;
+  readonly #health: StoreHealth;
+  readonly #patrol: StorePatrol;
   #cancelSweep = () => {};
 
   constructor(options: ClustersOptions) {
     this.#options = { ...options };
+    this.#files = new ClusterFiles(options.folder);
     mkdirSync(join(options.folder, 'clusters'), { recursive: true, mode: 0o700 });
+    const fileOf = (name: string) => this.#files.store(name);
+    this.#health = new StoreHealth({
+      folder: join(options.folder, 'damage'),
+      fileOf,
+      wasMade: (name) => options.made?.has(name) ?? false,
+      rescueFile: (name) => this.#files.rescued(name),
+      help: options.help,
+    });
+    this.#patrol = new StorePatrol({
+      clock: options.clock,
+      health: this.#health,
+      fileOf,
+      awake: () => this.#awake.keys(),
+      names: () => [...new Set([...this.list(), ...(options.made?.names() ?? [])])],
+      found: (name, trouble) => this.#found(name, trouble),
+      verify: (name) => this.peek(name, () => undefined),
+    });
     this.#sweepLater();
   }
 
   has(name: string): boolean {
-    return this.#awake.has(name) || (isValid(name) && existsSync(this.#file(name)));
+    return this.#awake.has(name) || (isClusterName(name) && existsSync(this.#files.store(name)));
   }
 
   /** Names of all clusters but the root, sorted. */
   list(): string[] {
-    return readdirSync(join(this.#options.folder, 'clusters'))
-      .filter((file) => file.endsWith('.db'))
-      .map((file) => file.slice(0, -3))
-      .sort();
+    return this.#files.list();
   }
 
   isAwake(name: string): boolean {
@@ -126,7 +151,9 @@ export class Clusters {
     if (awake) return awake;
     while (this.#closing.has(name)) await this.#closing.get(name);
     if (this.#awake.has(name)) return this.#awake.get(name);
-    if (!isValid(name) || !existsSync(this.#file(name))) return undefined;
+    if (!isClusterName(name)) return undefined;
+    this.#health.mustBeWhole(name);
+    if (!existsSync(this.#files.store(name))) return undefined;
     this.#options.gate?.(name);
     return this.#open(name);
   }
@@ -136,15 +163,19 @@ export class Clusters {
     while (this.#closing.has(name)) await this.#closing.get(name);
     const awake = this.#awake.get(name);
     if (awake) return read(awake);
-    const file = this.#file(name);
-    if (!isValid(name) || !existsSync(file) || statSync(file).size === 0) return undefined;
+    const file = this.#files.store(name);
+    if (!isClusterName(name)) return undefined;
+    this.#health.mustBeWhole(name);
+    if (!existsSync(file) || statSync(file).size === 0) return undefined;
     const { clock, random } = this.#options;
     const sealer = (meta: Cluster['store']['meta']) => this.#options.sealer?.(meta, `cluster ${name}`);
-    const store = openStore(file, { clock, readonly: true });
+    const store = this.#judged(name, () => openStore(file, { clock, readonly: true }));
     try {
-      return read({ store, credentials: new ClusterCredentials(store.meta, sealer(store.meta), random, clock) });
+      return this.#judged(name, () =>
+        read({ store, credentials: new ClusterCredentials(store.meta, sealer(store.meta), random, clock) }),
+      );
     } finally {
-      await store.close();
+      await this.#close(name, store.close());
     }
   }
 
@@ -159,10 +190,14 @@ export class Clusters {
       awake.active++;
       const { store, credentials, sealer } = awake;
       await work({ store, credentials, sealer, awake }).finally(() => awake.active--);
-    } else if (isValid(name) && existsSync(this.#file(name)) && statSync(this.#file(name)).size > 0) {
-      await this.#close(name, this.#visitFile(name, this.#file(name), work));
+    } else if (
+      isClusterName(name) &&
+      existsSync(this.#files.store(name)) &&
+      statSync(this.#files.store(name)).size > 0
+    ) {
+      await this.#close(name, this.#visitFile(name, this.#files.store(name), work));
     }
-    const folder = this.#snapshots(name);
+    const folder = this.#files.snapshots(name);
     const labels =
       name !== ROOT && existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.db')) : [];
     for (const label of labels) {
@@ -176,6 +211,45 @@ export class Clusters {
     this.#options.serverCa = pem;
   }
 
+  /** Why its store cannot be used: it is lost or damaged, and stays refused until somebody decides. Undefined when nothing is known against it. */
+  trouble(name: string): RookeryError | undefined {
+    return this.#health.trouble(name);
+  }
+
+  /** Writes a copy of its store as of now to a new file, without waking it. False when there is none. */
+  async copy(name: string, to: string): Promise<boolean> {
+    while (this.#closing.has(name)) await this.#closing.get(name);
+    const awake = this.#awake.get(name);
+    if (!awake) this.#health.mustBeWhole(name);
+    const file = this.#files.store(name);
+    if (!isClusterName(name) || !existsSync(file)) return false;
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    if (awake) await awake.store.snapshot(to, this.#options.cloneFile);
+    // Nobody may open it meanwhile.
+    else await this.#close(name, copyStore(file, to, this.#options.clock));
+    return true;
+  }
+
+  /** Called when a store turns out to be lost or damaged, once for each way it is. */
+  onTrouble(listener: (name: string, trouble: RookeryError) => void): () => void {
+    return this.#health.onTrouble(listener);
+  }
+
+  /** A store that is open turned out not to be whole: its cluster is closed, and refused from now on. */
+  broke(name: string, error: unknown): void {
+    const trouble = this.#health.judge(name, error);
+    if (isStoreTrouble(trouble)) this.#found(name, trouble);
+  }
+
+  /**
+   * Puts `from`, a closed store, in the place of the cluster's own, or nothing where it is left out. What was there is kept in the folder `replaced`.
+   * Broken off anywhere, it is simply asked again: `from` is there until all is done.
+   */
+  async replace(name: string, from?: string): Promise<void> {
+    while (this.#closing.has(name)) await this.#closing.get(name);
+    await this.#close(name, this.#replace(name, from));
+  }
+
   /** Makes a cluster, or opens the one there is. */
   async ensure(name: string): Promise<Cluster> {
     const known = await this.get(name);
@@ -183,7 +257,7 @@ export class Clusters {
       await this.#bootstrap(known);
       return known;
     }
-    if (!isValid(name)) {
+    if (!isClusterName(name)) {
       throw new RookeryError('cluster.name', `${JSON.stringify(name)} cannot be the name of a cluster`, {
         class: 'user',
         hint: "use lower case letters, digits, '-' and '.', starting and ending with a letter or digit",
@@ -212,7 +286,7 @@ export class Clusters {
    */
   async snapshot(name: string, label: string): Promise<void> {
     if (this.hasSnapshot(name, label)) return;
-    const file = this.#snapshotFile(name, label);
+    const file = this.#files.snapshot(name, label);
     const cluster = await this.get(name);
     if (!cluster) throw new RookeryError('cluster.missing', `there is no cluster ${JSON.stringify(name)}`);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -220,7 +294,7 @@ export class Clusters {
   }
 
   hasSnapshot(name: string, label: string): boolean {
-    return existsSync(this.#snapshotFile(name, label));
+    return existsSync(this.#files.snapshot(name, label));
   }
 
   /**
@@ -228,12 +302,13 @@ export class Clusters {
    * cluster starts again from what is stored. False when nothing was kept.
    */
   async restore(name: string, label: string, settings: readonly string[] = []): Promise<boolean> {
-    const snapshot = this.#snapshotFile(name, label);
+    const snapshot = this.#files.snapshot(name, label);
     while (this.#closing.has(name)) await this.#closing.get(name);
     if (!this.has(name) || !this.hasSnapshot(name, label)) return false;
     for (const listener of this.#listeners) listener(name);
     const awake = this.#awake.get(name);
     this.#awake.delete(name);
+    this.#health.closed(name);
     await this.#close(name, this.#restore(name, awake, snapshot, settings));
     return true;
   }
@@ -252,6 +327,7 @@ export class Clusters {
 
   async close(): Promise<void> {
     this.#cancelSweep();
+    this.#patrol.stop();
     // One that cannot be closed (its disk is full, say) keeps none of the others open.
     const closed = await Promise.allSettled([...this.#awake.keys()].map((name) => this.#sleep(name)));
     await Promise.allSettled(this.#closing.values());
@@ -264,24 +340,16 @@ export class Clusters {
     if (awake) return awake;
     const { clock, random, serverCa, sealer, synchronous, certificates } = this.#options;
     const room = this.#options.room?.(name);
-    const file = this.#file(name);
+    const file = this.#files.store(name);
     const own =
       name === ROOT
         ? { admission: this.#options.admission }
         : { loops: this.#options.loops, guardsHost: this.#options.guardsHost };
-    const cluster = new Cluster({
-      name,
-      file,
-      clock,
-      random,
-      serverCa,
-      sealer,
-      synchronous,
-      certificates,
-      room,
-      ...own,
-    });
+    const onBroken = (error: RookeryError) => setImmediate(() => this.broke(name, error));
+    const common = { name, file, clock, random, serverCa, sealer, synchronous, certificates, room, onBroken };
+    const cluster = this.#judged(name, () => new Cluster({ ...common, ...own }));
     this.#awake.set(name, cluster);
+    this.#health.opened(name);
     const hash = hashToken(cluster.credentials.adminToken);
     this.#byToken.set(hash, name);
     this.#hashes.set(name, hash);
@@ -305,6 +373,60 @@ export class Clusters {
     }
   }
 
+  #judged<T>(name: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      const judged = this.#health.judge(name, error);
+      if (isStoreTrouble(judged)) this.#found(name, judged);
+      throw judged;
+    }
+  }
+
+  /** The root goes on as long as it can: without it nothing could be said. Everything else is closed before more is lost. */
+  #found(name: string, trouble: RookeryError): void {
+    const cluster = this.#awake.get(name);
+    if (!cluster || name === ROOT) {
+      if (cluster && !existsSync(this.#files.store(name)) && !this.#health.isTold(name))
+        this.#rescue(name, cluster).catch(() => {});
+      this.#health.condemn(name, trouble);
+      return this.#health.tell(name, trouble);
+    }
+    this.#awake.delete(name);
+    for (const listener of this.#listeners) listener(name);
+    const closing = this.#rescue(name, cluster)
+      .catch(() => {})
+      .then(() => cluster.close())
+      .catch(() => {})
+      .then(() => {
+        this.#health.closed(name);
+        this.#health.condemn(name, trouble);
+        this.#health.tell(name, trouble);
+      });
+    void this.#close(name, closing);
+  }
+
+  /** The open file still has all of it: what cannot be found by its name any more is written under another. */
+  async #rescue(name: string, cluster: Cluster): Promise<void> {
+    if (existsSync(this.#files.store(name))) return;
+    const to = this.#files.rescued(name);
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    await cluster.store.snapshot(to);
+    // Its log is in the copy, and must not be replayed into another file of this name.
+    await this.#files.removeCompanions(name);
+  }
+
+  async #replace(name: string, from: string | undefined): Promise<void> {
+    for (const listener of this.#listeners) listener(name);
+    const awake = this.#awake.get(name);
+    this.#awake.delete(name);
+    await awake?.close().catch(() => {});
+    this.#health.closed(name);
+    await this.#files.setAside(name, this.#options.clock.now());
+    if (from) await rename(from, this.#files.store(name));
+    this.#health.forget(name);
+  }
+
   #bootstrap(cluster: Cluster): Promise<void> {
     return bootstrap(cluster, { rootCa: this.#options.serverCa, ...this.#options.endpoint() });
   }
@@ -313,6 +435,7 @@ export class Clusters {
     const cluster = this.#awake.get(name);
     if (!cluster) return Promise.resolve();
     this.#awake.delete(name);
+    this.#health.closed(name);
     return this.#close(name, cluster.close());
   }
 
@@ -322,7 +445,7 @@ export class Clusters {
     const sealer = make && ((meta: Cluster['store']['meta']) => make(meta, `cluster ${name}`));
     const then = openStore(snapshot, { clock, sealer, readonly: true });
     try {
-      const live = openStore(this.#file(name), { clock, sealer, synchronous });
+      const live = openStore(this.#files.store(name), { clock, sealer, synchronous });
       await restoreInto(live, then, settings).finally(() => live.close());
     } finally {
       await then.close();
@@ -337,15 +460,13 @@ export class Clusters {
     this.#hashes.delete(name);
     if (awake) {
       this.#awake.delete(name);
+      this.#health.closed(name);
       await awake.close({ discard: true });
     }
-    const file = this.#file(name);
-    const existed = isValid(name) && existsSync(file);
-    // The file itself goes last: it is what says that there is something to remove.
-    if (existed) {
-      await rm(this.#snapshots(name), { recursive: true, force: true });
-      await Promise.all(['-wal', '-shm', '-journal'].map((suffix) => rm(file + suffix, { force: true })));
-      await rm(file, { force: true });
+    const existed = isClusterName(name) && existsSync(this.#files.store(name));
+    if (isClusterName(name)) {
+      await this.#files.remove(name);
+      this.#health.forget(name);
     }
     return existed || awake !== undefined;
   }
@@ -373,21 +494,4 @@ export class Clusters {
       await turn();
     }
   }
-
-  #snapshots(name: string): string {
-    return join(this.#options.folder, 'snapshots', name);
-  }
-
-  #snapshotFile(name: string, label: string): string {
-    if (name === ROOT || !isValid(name) || !NAME.test(label)) throw new Error(`${label} of ${name} names no snapshot`);
-    return join(this.#snapshots(name), `${label}.db`);
-  }
-
-  #file(name: string): string {
-    return name === ROOT ? join(this.#options.folder, 'root.db') : join(this.#options.folder, 'clusters', `${name}.db`);
-  }
-}
-
-function isValid(name: string): boolean {
-  return name === ROOT || (NAME.test(name) && !name.includes('..'));
 }

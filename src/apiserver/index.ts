@@ -46,6 +46,10 @@ export {
   methodNotAllowed,
   unknownPath,
 } from './status.ts';
+export { checkFile } from './store/format.ts';
+export { raiseRevisions } from './store/raise-revisions.ts';
+export { openStore } from './store/sqlite-store.ts';
 export { type ChangeEvent, CompactedError, type Sealer, type Store } from './store/store.ts';
 export type { Usage } from './store/usage.ts';
+export { isStoreTrouble } from './store-health.ts';
 export { VERSION } from './version.ts';

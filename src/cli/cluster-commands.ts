@@ -150,4 +150,12 @@ function addChanging(named: Named): void {
     .action(async (name: string, _options, command: Command) =>
       (await import('./cluster-power.ts')).setPower(command.optsWithGlobals(), name, 'running'),
     );
+  named('start-empty', 'begin again with a cluster whose store is lost or damaged, without what it stored')
+    .argument('<name>')
+    .option('--yes', 'give up what it stored; a damaged file is kept in data/replaced below --home')
+    .option('--timeout <seconds>', 'how long to wait', '300')
+    .addHelpText('after', examples('rookery cluster start-empty demo --yes'))
+    .action(async (name: string, _options, command: Command) =>
+      (await import('./cluster-start-empty.ts')).startEmpty(command.optsWithGlobals(), name),
+    );
 }

@@ -1,12 +1,14 @@
 /** `rookery doctor`: what works here, what is missing, and the command that helps. With a provisioner, ends with 1 when that cannot be used. */
 import pc from 'picocolors';
 import { type DiskReport, diskReport } from '../embedded/disk-report.ts';
+import { readState } from '../embedded/state-file.ts';
 import { checkPrivileges } from '../privileged/privilege-check.ts';
 import { privilegesOf } from '../privileged/privileged.ts';
 import { clusterWays } from '../provisioners/registry.ts';
 import { type Check, checkHost } from '../tools/host-checks.ts';
 import { systemProcesses } from '../tools/processes.ts';
 import { checkShells } from '../workloads/process/shell-checks.ts';
+import { type BackupReport, backupReport } from './backup-report.ts';
 import { type GlobalOptions, homeOf } from './connect.ts';
 import { columns, print } from './output.ts';
 import { availability, wayNamed } from './ways.ts';
@@ -31,6 +33,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const [found, shells] = await Promise.all([checkHost(processes, home.path), checkShells(processes, privileged)]);
   const host = found.map((check) => (check.name === 'disk' && disk?.state === 'full' ? fullDisk(check, disk) : check));
   const checks = [...host, checkPrivileges(privileged), ...shells];
+  const backups = await backupReport(await readState(home).catch(() => undefined), Date.now());
+  if (backups) checks.push(backupCheck(backups));
   const provisioners = await Promise.all(
     clusterWays.map(async (way): Promise<Verdict> => {
       const probe = await availability(way, home);
@@ -51,6 +55,11 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ].join('\n');
   });
   if (provisioners.some(({ name, works }) => name === options.provisioner && !works)) process.exitCode = 1;
+}
+
+function backupCheck({ message, isOverdue, isIncomplete }: BackupReport): Check {
+  const state = isOverdue || isIncomplete ? 'warn' : 'ok';
+  return { name: 'backups', state, detail: message, fix: 'rookery backup create', neededBy: [] };
 }
 
 function fullDisk(check: Check, { message }: DiskReport): Check {

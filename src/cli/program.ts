@@ -1,7 +1,8 @@
 /** The tree of commands: names, arguments and help. What they do is in a file each, loaded when they run. */
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { parsePort } from '../config.ts';
+import { parseCount, parseInterval, parsePort } from '../config.ts';
+import { addBackupCommands } from './backup-commands.ts';
 import { addClusterCommands } from './cluster-commands.ts';
 import { examples } from './help.ts';
 import { addManagerCommands } from './manager-commands.ts';
@@ -33,6 +34,7 @@ export function buildProgram(): Command {
   addClusterCommands(program);
   addWorkspaceCommands(program);
   addVaultCommands(program);
+  addBackupCommands(program);
   addInsight(program);
   addMachine(program);
   addManagerCommands(program);
@@ -69,6 +71,18 @@ function addControlPlane(program: Command): void {
     )
     .option('--host <address>', 'address to listen on (default 127.0.0.1)')
     .option('--no-demo', 'do not make a first cluster')
+    .addOption(
+      new Option('--backup-every <time>', 'make a backup at these intervals: 30m, 6h, 1d (default: never)').argParser(
+        (text) => parseInterval(text, '--backup-every'),
+      ),
+    )
+    .addOption(
+      new Option('--backup-keep <count>', 'how many whole backups to keep (default 7)').argParser((text) =>
+        parseCount(text, '--backup-keep'),
+      ),
+    )
+    .option('--backup-folder <folder>', 'where backups go (default: backups below --home)')
+    .option('--backup-key-file <file>', 'file that holds their key; see `rookery backup create --help`')
     .addHelpText('after', '\nCtrl-C stops it. Everything is kept below --home and is there again at the next start.')
     .action(async (_options, command: Command) => (await import('./up.ts')).up(command.optsWithGlobals()));
   program

@@ -4,6 +4,7 @@ import { diskReport } from '../embedded/disk-report.ts';
 import { readState } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
 import { listAll } from '../kube/index.ts';
+import { backupReport } from './backup-report.ts';
 import { stateOf } from './cluster-list.ts';
 import { connect, type GlobalOptions, homeOf } from './connect.ts';
 import { age, print } from './output.ts';
@@ -30,6 +31,7 @@ export async function status(options: GlobalOptions): Promise<void> {
     const { items } = await listAll(store, clusters, {});
     const ready = items.filter((cluster) => stateOf(cluster) === 'Ready').length;
     const disk = await diskReport(home);
+    const backups = await backupReport(state, Date.now());
     const facts = {
       running: true,
       ...state,
@@ -38,6 +40,7 @@ export async function status(options: GlobalOptions): Promise<void> {
       clusters: items.length,
       ready,
       disk,
+      ...(backups ? { backups } : {}),
     };
     await print(options.output, facts, () =>
       [
@@ -47,6 +50,7 @@ export async function status(options: GlobalOptions): Promise<void> {
         `kubeconfig     ${home.kubeconfig}`,
         `home           ${home.path}`,
         `disk           ${disk.message}`,
+        ...(backups ? [`backups        ${backups.message}`] : []),
         `clusters       ${items.length} (${ready} ready)`,
         '',
       ].join('\n'),

@@ -1,6 +1,6 @@
 /** `rookery up`: the control plane in this terminal, or left running in the background. */
 import { spawn } from 'node:child_process';
-import { existsSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
@@ -9,11 +9,13 @@ import { type Config, loadConfig } from '../config.ts';
 import { ControlPlane, type ControlPlaneOptions } from '../embedded/control-plane.ts';
 import { Home } from '../embedded/home.ts';
 import { claimHome, readState, removeState, type State, writeServing, writeStopping } from '../embedded/state-file.ts';
+import { makeHome } from '../embedded/usable-home.ts';
 import { RookeryError } from '../errors.ts';
 import { requestCluster } from '../provisioners/request-cluster.ts';
 import { jsonLogger, terminalLogger } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { writePrivate } from '../vault/files.ts';
+import { plannedBackups, startBackups } from './backup-schedule.ts';
 import { writeKubeconfig } from './cluster-lookup.ts';
 import { waitForCluster } from './cluster-wait.ts';
 import type { GlobalOptions } from './connect.ts';
@@ -26,6 +28,10 @@ interface UpOptions extends GlobalOptions {
   port?: number;
   host?: string;
   demo: boolean;
+  backupEvery?: number;
+  backupKeep?: number;
+  backupFolder?: string;
+  backupKeyFile?: string;
 }
 
 const DEMO = 'demo';
@@ -35,7 +41,8 @@ const STOP_PATIENCE_MS = 12_000;
 const STOPPED = Symbol('asked to stop');
 
 export async function up(options: UpOptions): Promise<void> {
-  const config = loadConfig(process.env, { home: options.home, port: options.port, host: options.host });
+  const config = loadConfig(process.env, options);
+  plannedBackups(config);
   const home = new Home(config.home);
   if (options.detach) return detach(options, home);
   // Heard from the beginning: a stop during the start is a clean one too.
@@ -92,12 +99,15 @@ async function serve(
     webUrl = served.localUrl;
     return served;
   };
+  let stopBackups = () => {};
   const plane = await ControlPlane.start({ config, log, metrics: createMetrics(), terminals });
   try {
     await refreshKubeconfigs(plane, home);
     const demo = options.demo ? await Promise.race([stopped, ensureDemo(plane, home)]) : undefined;
     if (demo === STOPPED) return;
-    await writeServing(home, { ...facts, url: plane.url, webUrl });
+    const backups = plannedBackups(config);
+    await writeServing(home, { ...facts, url: plane.url, webUrl, ...(backups ? { backups } : {}) });
+    if (backups) stopBackups = startBackups(config, backups, log);
     await say(options, welcome(home, plane.url, demo), {
       running: true,
       url: plane.url,
@@ -106,6 +116,7 @@ async function serve(
     });
     await stopped;
   } finally {
+    stopBackups();
     await writeStopping(home, facts);
     await plane.close();
   }
@@ -153,7 +164,7 @@ async function detach(options: UpOptions, home: Home): Promise<void> {
     await delay(50);
   }
   if (isServing(holder)) return say(options, alreadyUp(home, holder), { running: true, ...holder });
-  mkdirSync(dirname(home.log), { recursive: true, mode: 0o700 });
+  makeHome(home.path);
   const log = openSync(home.log, 'a', 0o600);
   const before = fstatSync(log).size;
   const args = process.argv.slice(1).filter((arg) => arg !== '-d' && arg !== '--detach');

@@ -40,6 +40,14 @@ ${examples('rookery vault rotate', 'rookery vault rotate data links', 'rookery v
       (await import('./vault.ts')).retireKeys(command.optsWithGlobals(), kinds),
     );
   vault
+    .command('replace-lost')
+    .description('accept a new key in place of a lost one, where the control plane does not start without it')
+    .argument('<kind>', 'ca or links')
+    .addHelpText('after', examples('rookery vault replace-lost ca'))
+    .action(async (kind: string, _options, command: Command) =>
+      (await import('./vault-replace-lost.ts')).replaceLost(command.optsWithGlobals(), kind),
+    );
+  vault
     .command('revoke')
     .description('refuse one client certificate from now on, and end its connections')
     .argument('<certificate>', 'a PEM file, a kubeconfig with the certificate in it, or a serial number')

@@ -1,5 +1,5 @@
 /** Every reconciler of Rookery, added to one manager. */
-import type { Manager, ObjectStore } from '../kube/index.ts';
+import { keyText, type Manager, type ObjectKey, type ObjectStore } from '../kube/index.ts';
 import type { HostPolicy } from '../provisioners/host-policy.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
@@ -16,11 +16,14 @@ export interface ControllerParts {
   open?(way: ClusterWay): Promise<Provisioner<any>>;
   /** Whether our Cluster API core drives the providers. Default `auto`: not where upstream's is installed. */
   core?: CoreMode;
+  /** Tells of clusters that something happened to outside of the API. */
+  onTrouble?(way: ClusterWay, tell: (key: ObjectKey) => void): void;
   /** What workspaces are made with; absent where they are left to somebody else. */
   workspaces?: Omit<WorkspaceParts, 'host'>;
 }
 
-export function addControllers(manager: Manager, { store, host, open, core, workspaces }: ControllerParts): void {
+export function addControllers(manager: Manager, parts: ControllerParts): void {
+  const { store, host, open, core, workspaces, onTrouble } = parts;
   const { informers } = manager;
   coreControllers(manager, { store, host, mode: core });
   for (const each of workspaces ? workspaceControllers(store, informers, { ...workspaces, host }) : []) {
@@ -28,6 +31,8 @@ export function addControllers(manager: Manager, { store, host, open, core, work
   }
   if (!open) return;
   for (const way of clusterWays) {
-    manager.addController(provisionedClusterController({ store, informers, way, host, open: () => open(way) }));
+    const options = provisionedClusterController({ store, informers, way, host, open: () => open(way) });
+    const { queue } = manager.addController(options);
+    onTrouble?.(way, (key) => queue.add(keyText(key)));
   }
 }

@@ -19,7 +19,14 @@ import {
 } from '../kube/index.ts';
 import { placeOfMaker } from '../provisioners/cluster-place.ts';
 import type { HostPolicy } from '../provisioners/host-policy.ts';
-import type { ClusterRef, Observation, Progress, Provisioner, Removal } from '../provisioners/provisioner.ts';
+import type {
+  ClusterRef,
+  Observation,
+  Progress,
+  Provisioner,
+  Removal,
+  StoreDecision,
+} from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import { hostRefusal, namespaceRefusal } from './host-gate.ts';
 import { writeJournal } from './journal.ts';
@@ -29,6 +36,8 @@ import { progressOf, type Resolved, refusedUpgrade, requestedOf, taken } from '.
 
 /** Set to `true`, the cluster is stopped and what it stored is kept. */
 export const SUSPENDED_ANNOTATION = 'rookery.dev/suspended';
+/** `restore` or `start-empty`: what shall become of a cluster whose store is lost or damaged. Taken away once it is done. */
+export const STORE_DECISION_ANNOTATION = 'rookery.dev/store-decision';
 /** Set to `true`, a deletion that cannot reach the world gives up what is left there. */
 export const ABANDON_ANNOTATION = 'rookery.dev/abandon';
 
@@ -95,7 +104,10 @@ export class ProvisionedClusterScope<Spec> {
       draft.status.observedGeneration = draft.metadata.generation;
       if (progress.cluster) observed(draft, progress.cluster, this.#clock);
       draft.status.ready = progress.phase === 'ready';
-      if (progress.phase === 'ready') await this.#ready(draft);
+      if (progress.phase === 'ready') {
+        await this.#ready(draft);
+        delete draft.metadata.annotations?.[STORE_DECISION_ANNOTATION];
+      }
       if (progress.phase === 'blocked' || progress.phase === 'refused') {
         draft.status.failureMessage = `${progress.reason}: ${progress.message}`;
       } else {
@@ -199,7 +211,8 @@ export class ProvisionedClusterScope<Spec> {
     const refusal = await this.#resolve(ref);
     if (refusal) return refusal;
     const resolved = this.#object.status?.resolved as Resolved;
-    const request = { ...ref, resolved, initialized: this.#isInitialized };
+    const decision = this.#object.metadata.annotations?.[STORE_DECISION_ANNOTATION] as StoreDecision | undefined;
+    const request = { ...ref, resolved, initialized: this.#isInitialized, decision };
     if (this.#isSuspended) return await this.#provisioner.resume(request, this.#signal);
     const { version } = this.#object.status ?? {};
     const isOther = version && resolved.version && version !== resolved.version;

@@ -92,7 +92,7 @@ function isSelfSigned(der: Buffer): boolean {
 
 export function broken(file: string, cause?: unknown): RookeryError {
   return new RookeryError('pki.broken', `${file} does not hold a certificate and its key`, {
-    hint: 'It was left as it is. Restore it, or move it away: a new one is made, and kubeconfigs are to be fetched again.',
+    hint: 'It was left as it is. Restore it; or move it away and accept a new one, after which kubeconfigs have to be fetched again: rookery vault replace-lost ca',
     cause,
   });
 }

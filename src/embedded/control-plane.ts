@@ -2,16 +2,17 @@
  * The embedded home of Rookery: API server, kinds and controllers in one process, on one folder, with nothing else
  * installed. `rookery up` runs it; tests start as many as they like.
  */
-import { type Clusters, LOOPBACK, type OwnPaths, ROOT } from '../apiserver/index.ts';
+import { type Clusters, LOOPBACK, type OwnPaths, ROOT, VERSION } from '../apiserver/index.ts';
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { addControllers } from '../controllers/index.ts';
 import { linksBefore } from '../controllers/workspace/link-records.ts';
 import { RookeryError } from '../errors.ts';
-import { Manager, type ObjectStore } from '../kube/index.ts';
+import { Manager, type ObjectKey, type ObjectStore } from '../kube/index.ts';
 import type { HostPolicy } from '../provisioners/host-policy.ts';
 import type { Provisioner } from '../provisioners/provisioner.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
+import { tenantKey } from '../provisioners/virtual/tenants.ts';
 import { type Logger, silentLogger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { cloneFiles } from '../tools/clone-file.ts';
@@ -19,11 +20,13 @@ import { type Processes, systemProcesses } from '../tools/processes.ts';
 import { keepPrivate } from '../vault/files.ts';
 import { LinkKeys } from '../vault/link-keys.ts';
 import type { Workload } from '../workloads/workload.ts';
+import { backupRequestController } from './backup/requests.ts';
 import { embeddedHostPolicy } from './embedded-host-policy.ts';
 import { EmbeddedServer } from './embedded-server.ts';
 import type { Home } from './home.ts';
 import { InProcessStore } from './in-process-store.ts';
 import { installCrds } from './install-crds.ts';
+import { refuseLostLinkKey } from './lost-keys.ts';
 import type { StorageLimits } from './storage-limits.ts';
 import { reportStorage } from './storage-reports.ts';
 import { TenantHost } from './tenant-host.ts';
@@ -50,6 +53,9 @@ export interface TerminalParts {
   /** Those that the vault exchanges. */
   linkKeys: LinkKeys;
 }
+
+/** Setting of the root store: links into workspaces were signed with a key that must not be replaced silently. */
+const HAS_LINK_KEY = 'links.key';
 
 interface PlaneParts {
   server: EmbeddedServer;
@@ -83,10 +89,14 @@ export class ControlPlane {
     this.#terminals = terminals;
     this.workloads = host.workloads;
     const { clock = systemClock, random, log, metrics } = options;
-    const { clusters, storageLimits } = server;
+    const { home, clusters, storageLimits } = server;
     this.#endReports = reportStorage({ store, clusters, limits: storageLimits, clock, log });
     const manager = new Manager({ store, clock, random, log, metrics });
-    addControllers(manager, { store, host: policy, open, workspaces: host.parts(terminals) });
+    const onTrouble = (way: ClusterWay, tell: (key: ObjectKey) => void) => {
+      if (way.fidelity === 'simulated') server.clusters.onTrouble((tenant) => tell(tenantKey(tenant)));
+    };
+    addControllers(manager, { store, host: policy, open, onTrouble, workspaces: host.parts(terminals) });
+    manager.addController(backupRequestController(store, { home, clusters, version: VERSION.gitVersion }));
     this.#running = manager.run(this.#stop.signal);
     // Reported by close(); until then a failed controller must not take the API down with it.
     this.#running.catch((error) => log?.error('the controllers stopped', { error: String(error) }));
@@ -108,14 +118,19 @@ export class ControlPlane {
     };
     let terminals: Terminals | undefined;
     try {
-      await installCrds(await server.clusters.ensure(ROOT));
+      const root = await server.clusters.ensure(ROOT);
+      await installCrds(root);
       const store = new InProcessStore({ cluster: () => server.cluster(ROOT), identity: LOOPBACK });
       const tenants = new TenantHost(server);
       const open = (way: ClusterWay) =>
         way.open({ processes, clock, folder: home.provisioner(way.name), tenants, folders });
       const lastCallAt = (tenant: string, user?: string) => server.clusters.lastCalls.at(tenant, user);
       const host = new WorkspaceHost({ home, clock, processes, apiServer: server.url, open, lastCallAt });
-      terminals = options.terminals && (await options.terminals({ store, host, home, linkKeys: await linkKeys() }));
+      if (options.terminals) {
+        refuseLostLinkKey(home, root.store.meta.get(HAS_LINK_KEY) !== undefined);
+        terminals = await options.terminals({ store, host, home, linkKeys: await linkKeys() });
+        if (root.store.meta.get(HAS_LINK_KEY) === undefined) root.store.meta.set(HAS_LINK_KEY, 'yes');
+      }
       vault = new Vault({
         ...{ home, clock, log, linkKeys },
         keyring: server.keyring,

@@ -2,7 +2,7 @@
  * The embedded API server on one folder: keys, certificates, clusters, HTTPS in front. The control plane puts a root cluster and
  * controllers on it; a manager in a Kubernetes cluster serves nothing but tenants with it.
  */
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import {
   ApiError,
@@ -30,12 +30,15 @@ import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import { Keyring } from '../vault/keyring.ts';
 import { storeSealer } from '../vault/sealer.ts';
 import type { Authority } from './authority.ts';
+import { finishRestore } from './backup/restore-home.ts';
 import { clientCertificates } from './client-certificates.ts';
 import { Home } from './home.ts';
 import { kubeconfigText } from './kubeconfig.ts';
+import { refuseLostKeys } from './lost-keys.ts';
 import { ensurePki, type Pki, servingPki } from './pki.ts';
 import { StorageLimits } from './storage-limits.ts';
 import { TenantRecords } from './tenant-records.ts';
+import { makeHome } from './usable-home.ts';
 
 export interface EmbeddedServerOptions {
   config: Pick<Config, 'home' | 'host' | 'port' | 'durability'> &
@@ -102,6 +105,9 @@ export class EmbeddedServer {
   static async start(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
     const { config, clock = systemClock, random = systemRandom, log = silentLogger, metrics = noMetrics } = options;
     const home = new Home(config.home);
+    makeHome(home.path);
+    await finishRestore(home);
+    refuseLostKeys(home);
     const advertised = options.advertise ? new URL(options.advertise) : undefined;
     const names = [config.host, ...(advertised ? [bare(advertised.hostname)] : [])];
     const pkiOf = (authority: Authority) => servingPki(home, authority, names, clock);
@@ -135,7 +141,21 @@ export class EmbeddedServer {
       gate: (name) => {
         if (records.get(name)?.isSuspended) throw suspended(name);
       },
+      made: {
+        // The kubeconfig of the control plane is written once its store is there.
+        has: (name) =>
+          name === ROOT ? existsSync(home.kubeconfig) || clusters.list().length > 0 : records.wasMade(name),
+        names: () => records.names(),
+      },
+      help: storeHelp,
     });
+    clusters.onTrouble((name, trouble) =>
+      log.error('a store cannot be used', {
+        cluster: name || 'the control plane',
+        error: trouble.message,
+        help: trouble.hint,
+      }),
+    );
     const server = new ApiServer({
       clusters,
       tls: pki.server,
@@ -255,6 +275,14 @@ export function isReachedFromElsewhere({
 }: Pick<EmbeddedServerOptions, 'advertise'> & { config: ReachConfig }): boolean {
   const isBehindProxy = Boolean(advertise || config.publicUrl || config.trustedProxies?.length);
   return isBehindProxy || !/^(127\.|::1$|localhost$)/.test(config.host);
+}
+
+/** Both ways out of a lost or damaged store. */
+function storeHelp(tenant: string): string {
+  if (tenant === ROOT) return 'Restore it from a backup: rookery backup restore <file> --replace';
+  const { namespace, name } = tenantKey(tenant);
+  const where = namespace === 'default' ? '' : ` --namespace ${namespace}`;
+  return `restore it: rookery backup restore <file> --cluster ${name}${where}; or give up what it stored: rookery cluster start-empty ${name}${where} --yes`;
 }
 
 /** Without a time to come back at: clients would wait for it, and it is a person who has to act. */

@@ -23,6 +23,26 @@ export class Home {
     return join(this.path, 'data');
   }
 
+  /** A tenant's store out of a backup, ready to take the place of the one there is. */
+  restoredStore(tenant: string): string {
+    return join(this.data, 'restored', `${tenant}.db`);
+  }
+
+  /** Copies that wait to be packed into a backup. */
+  staged(request: string): string {
+    return join(this.path, 'staging', request);
+  }
+
+  /** A backup that is being unpacked, until its parts take the place of the home's. */
+  get restoring(): string {
+    return join(this.path, 'restoring');
+  }
+
+  /** Says how far a restore of the whole home has got. */
+  get restoreNote(): string {
+    return join(this.path, 'restore.json');
+  }
+
   pki(name: string): string {
     return join(this.path, 'pki', name);
   }

@@ -8,6 +8,7 @@ import { link, readFile, rename, rm } from 'node:fs/promises';
 import { makeRoomToStart } from '../apiserver/disk/reserve.ts';
 import { createPrivate, writePrivate } from '../vault/files.ts';
 import type { Home } from './home.ts';
+import { makeHome } from './usable-home.ts';
 
 export interface State {
   pid: number;
@@ -20,6 +21,8 @@ export interface State {
   webUrl?: string;
   startedAt: string;
   version: string;
+  /** Present where backups are made on a schedule. */
+  backups?: { folder: string; everyMs: number; keep: number };
   /** The command that runs the control plane itself, for as long as it needs it; absent for `rookery up`. */
   command?: string;
 }
@@ -28,6 +31,7 @@ type Facts = Omit<State, 'pid' | 'pidStartedAt' | 'phase' | 'url'>;
 
 /** Takes the home for this process; when somebody has it, that is the answer. */
 export async function claimHome(home: Home, facts: Facts): Promise<State | undefined> {
+  makeHome(home.path);
   await makeRoomToStart(home.reserve);
   for (;;) {
     if (await createPrivate(home.state, text({ ...facts, phase: 'starting', url: '' }))) return undefined;

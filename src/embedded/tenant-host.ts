@@ -1,14 +1,17 @@
 /** Tenants of the embedded server, as the virtual provisioner asks for them. What is asleep is asked without being woken. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { KubeObject } from '../api/object.ts';
 import { type Cluster, VERSION } from '../apiserver/index.ts';
+import type { RookeryError } from '../errors.ts';
 import type { ObservedNode, ObservedStorage } from '../provisioners/provisioner.ts';
 import { FURNISHED, furnish } from '../provisioners/virtual/simulation/furnish.ts';
 import { isNodeReady } from '../provisioners/virtual/simulation/nodes/simulated-node.ts';
 import { NODES } from '../provisioners/virtual/simulation/pod.ts';
-import type { StorageAmounts, TenantShape, Tenants } from '../provisioners/virtual/tenants.ts';
+import type { StorageAmounts, StoreDecision, TenantShape, Tenants } from '../provisioners/virtual/tenants.ts';
 import type { EmbeddedServer } from './embedded-server.ts';
 import { storageStatus } from './storage-reports.ts';
-import { TenantRecords } from './tenant-records.ts';
+import { type TenantRecord, TenantRecords } from './tenant-records.ts';
 
 /** Of the tenant itself, should its record be lost. */
 const OWNER = 'owner';
@@ -34,19 +37,47 @@ export class TenantHost implements Tenants {
     server.clusters.onOpen((name) => this.#sleepers.delete(name));
   }
 
-  async ensure(name: string, owner: string, { controlPlanes, nodes, storage }: TenantShape): Promise<void> {
+  async ensure(
+    name: string,
+    owner: string,
+    { controlPlanes, nodes, storage }: TenantShape,
+    { wasReady = false, decision }: { wasReady?: boolean; decision?: StoreDecision } = {},
+  ): Promise<void> {
     const { clusters } = this.#server;
     const wanted = { owner, controlPlanes, nodes, madeBy: VERSION.gitVersion, ...(storage ? { storage } : {}) };
+    const begun = { ...wanted, madeBy: undefined };
+    const isStartedEmpty = await this.#decided(name, decision, begun);
     const known = this.#records.get(name);
     const isSame = JSON.stringify(known) === JSON.stringify(wanted);
+    const trouble = clusters.trouble(name);
+    if (trouble) throw trouble;
     if (isSame && clusters.has(name)) return;
     // Intent before effect. An owner that is known only to the tenant itself is not written over: the caller has asked.
-    await this.#records.put(name, { ...wanted, madeBy: undefined });
+    const wasMade = (!isStartedEmpty && wasReady) || this.#records.wasMade(name);
+    await this.#records.put(name, { ...begun, ...(wasMade ? { wasMade } : {}) });
     this.#server.storageLimits.forget(name);
     const cluster = await clusters.ensure(name);
     if (cluster.store.meta.get(OWNER) !== owner) cluster.store.meta.set(OWNER, owner);
     await furnish(cluster, { controlPlanes, nodes });
     await this.#records.put(name, wanted);
+  }
+
+  damage(name: string): RookeryError | undefined {
+    return this.#server.clusters.trouble(name);
+  }
+
+  /** Decisions hold for a store that is in trouble, or that has a replacement ready; asked again after a crash they change nothing. */
+  async #decided(name: string, decision: StoreDecision | undefined, begun: TenantRecord): Promise<boolean> {
+    const { clusters, home } = this.#server;
+    const staged = home.restoredStore(name);
+    if (decision === 'restore' && existsSync(staged)) {
+      await clusters.replace(name, staged);
+      await this.#records.put(name, { ...begun, wasMade: true });
+    }
+    if (decision !== 'start-empty' || !(clusters.trouble(name) || !clusters.has(name))) return false;
+    await clusters.replace(name);
+    await this.#records.put(name, begun);
+    return true;
   }
 
   async owner(name: string): Promise<string | undefined> {
@@ -62,6 +93,8 @@ export class TenantHost implements Tenants {
   }
 
   async suspend(name: string): Promise<void> {
+    const trouble = this.#server.clusters.trouble(name);
+    if (trouble) throw trouble;
     const record = this.#records.get(name);
     if (!record || !this.isWhole(name)) return;
     if (!record.isSuspended) await this.#records.put(name, { ...record, isSuspended: true });
@@ -111,6 +144,7 @@ export class TenantHost implements Tenants {
   /** The record goes last: until then everybody can see whose leftovers they are. */
   async remove(name: string): Promise<void> {
     await this.#server.clusters.drop(name);
+    await rm(this.#server.home.restoredStore(name), { force: true });
     this.#sleepers.delete(name);
     for (const id of this.#settling.keys()) if (id.startsWith(`${name} `)) this.#settling.delete(id);
     await this.#records.delete(name);

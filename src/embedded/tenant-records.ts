@@ -10,6 +10,8 @@ export interface TenantRecord extends TenantShape {
   owner: string;
   /** The version of the server that finished making it; absent while that is under way. */
   madeBy?: string;
+  /** Its store has been there, though something of it is being made just now. */
+  wasMade?: boolean;
   isSuspended?: boolean;
 }
 
@@ -28,6 +30,12 @@ export class TenantRecords {
       if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
+  }
+
+  /** Its store was made once: without its file it is lost. */
+  wasMade(name: string): boolean {
+    const record = this.get(name);
+    return record?.madeBy !== undefined || record?.wasMade === true;
   }
 
   async put(name: string, record: TenantRecord): Promise<void> {

@@ -35,7 +35,12 @@ export interface ClusterRequest<Spec> extends ClusterRef<Spec> {
   resolved: Resolution;
   /** The cluster has been ready once: from now on it is repaired, not made anew. */
   initialized: boolean;
+  /** What shall become of a cluster whose store is lost; without it such a cluster is refused. */
+  decision?: StoreDecision;
 }
+
+/** `restore`: what `rookery backup restore` has laid ready. `start-empty`: what it stored is given up. */
+export type StoreDecision = 'restore' | 'start-empty';
 
 export interface Resolution {
   /** `v1.35.8`; absent where an image of the user's own decides. */

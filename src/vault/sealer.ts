@@ -9,7 +9,8 @@ import { RookeryError } from '../errors.ts';
 import { decrypt, encrypt, KEY_BYTES } from './cipher.ts';
 import { type Keyring, keyNumber } from './keyring.ts';
 
-const META_NAME = 'vault/data-keys';
+/** Setting of a store: its data keys, wrapped. */
+export const DATA_KEYS = 'vault/data-keys';
 const FORMAT = 1;
 const HEADER = 5;
 
@@ -97,13 +98,13 @@ class StoreSealer implements RenewableSealer {
     for (const number of numbers) {
       wrapped[number - 1] = this.#keyring.wrap(this.#keys.get(number) as Buffer, `${this.#context} ${number}`);
     }
-    this.#meta.set(META_NAME, JSON.stringify(wrapped));
+    this.#meta.set(DATA_KEYS, JSON.stringify(wrapped));
   }
 }
 
 /** The list's places are the numbers; a key that was forgotten leaves null. */
 function wrappedKeys(meta: Pick<Meta, 'get'>): { number: number; text: string }[] {
-  const wrapped = JSON.parse(meta.get(META_NAME) ?? '[]') as (string | null)[];
+  const wrapped = JSON.parse(meta.get(DATA_KEYS) ?? '[]') as (string | null)[];
   return wrapped.flatMap((text, i) => (text === null ? [] : [{ number: i + 1, text }]));
 }
 
@@ -116,4 +117,9 @@ function unreadable(context: string, why: string, cause?: unknown): RookeryError
   return new RookeryError('vault.unreadable-value', `the sealed value of ${context} cannot be opened: ${why}`, {
     cause,
   });
+}
+
+/** Needed to open the data key of this number; keys copied to another owner do not. */
+export function dataKeyContext(owner: string, number: number): string {
+  return `data key of ${owner} ${number}`;
 }

@@ -9,7 +9,7 @@ const page = readFileSync(new URL('cli.md', docs), 'utf8');
 const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
 const everything = pages.map((name) => readFileSync(new URL(name, docs), 'utf8')).join('\n');
 /** Documented on pages of their own. */
-const OTHERS = ['manager', 'workspace', 'template', 'workshop'];
+const OTHERS = ['backup', 'manager', 'workspace', 'template', 'workshop'];
 
 function commands(command: Command, path: string[]): { path: string[]; command: Command }[] {
   const children = command.commands.filter((child) => child.name() !== 'help');

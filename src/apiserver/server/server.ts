@@ -23,6 +23,7 @@ import { noRoom } from '../disk/disk.ts';
 import { Fairness } from '../fairness/fairness.ts';
 import { CLIENT_GONE, RequestScope } from '../request-scope.ts';
 import { ApiError, internalError } from '../status.ts';
+import { isBroken, isStoreTrouble } from '../store-health.ts';
 import { sendValue, statusForm } from './answer.ts';
 import { Callers } from './callers.ts';
 import { Connections, type Peer } from './connections.ts';
@@ -162,6 +163,7 @@ export class ApiServer {
         );
       } else await serveResource(cluster, exchange, route, identity, NEVER, current);
     } catch (error) {
+      if (cluster && isBroken(error)) this.#options.clusters.broke(cluster.name, error);
       // Of a request that has ended, the work was stopped: its client has an answer, or is gone.
       if (scope?.hasEnded && error instanceof ApiError) return;
       await this.#fail(exchange, response, exchange?.seat ? error : await this.#inTurn(exchange, error));
@@ -305,6 +307,8 @@ function nameOf(exchange: Exchange | undefined): { method: string; path: string;
 
 function failureOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (isStoreTrouble(error)) return new ApiError(503, 'ServiceUnavailable', error.message);
+  if (isBroken(error)) return new ApiError(503, 'ServiceUnavailable', 'the store of this cluster is damaged');
   // What it was may name files of ours, or what is in them.
   if (!(error instanceof RookeryError && error.retry)) return internalError('the log of the server says what it was');
   // The reserve has been given up just now: a delete that is tried again gets through.

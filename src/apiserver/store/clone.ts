@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, rm, stat } from 'node:fs/promises';
 import { RookeryError } from '../../errors.ts';
+import { unclosed } from './format.ts';
 import { mustBeClosed } from './open-files.ts';
 
 /**
@@ -26,5 +27,5 @@ export async function cloneStore(from: string, to: string): Promise<void> {
 export async function dropStore(file: string): Promise<void> {
   mustBeClosed(file);
   // The log first: left behind alone it would be replayed into the next store of that name.
-  for (const path of [`${file}-wal`, `${file}-shm`, file]) await rm(path, { force: true });
+  for (const path of [unclosed.path(file), `${file}-wal`, `${file}-shm`, file]) await rm(path, { force: true });
 }

@@ -82,6 +82,11 @@ export function broken(file: string, why: string, cause?: unknown): RookeryError
   });
 }
 
+/** SQLite keeps no checksums: a page that was changed may still be a page. */
+export function unreadable(what: string, cause: unknown): RookeryError {
+  return new RookeryError('store.broken', `the stored ${what} is not JSON any more`, { cause });
+}
+
 export function newer(file: string, format: number, known: number): RookeryError {
   return new RookeryError(
     'store.newer',

@@ -2,7 +2,8 @@
  * The file: its tables, its settings and how it is recognised. A file that is not ours, is cut short or comes from a
  * newer Rookery is refused before SQLite gets to write a single byte to it.
  */
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import Database from 'better-sqlite3';
 import { broken, newer, storeFailure } from './failure.ts';
 
@@ -53,6 +54,7 @@ export function openFile(file: string, options: FormatOptions): Connection {
     const memory = file === ':memory:';
     if (!memory && !options.readonly) touch(file);
     const fresh = memory || statSync(file).size === 0;
+    if (!memory) mustHaveLog(file);
     if (!fresh) inspect(file);
     // Waiting for a lock would block the event loop, and no one else has business in the file: fail at once.
     db = new Database(file, { readonly: options.readonly, timeout: 0 });
@@ -63,6 +65,37 @@ export function openFile(file: string, options: FormatOptions): Connection {
   } catch (error) {
     db?.close();
     throw storeFailure(error, file);
+  }
+}
+
+/**
+ * Says that there are writes in the log that the file does not have yet: without the log the file would look whole and be an old one. Made after the
+ * first commit and removed before the store is closed, so that neither a crash nor a power cut leaves it without a log.
+ */
+export const unclosed = {
+  path: (file: string) => `${file}-unclosed`,
+  mark: (file: string) => closeSync(openSync(unclosed.path(file), 'w', 0o600)),
+  clear: (file: string) => rmSync(unclosed.path(file), { force: true }),
+};
+
+function mustHaveLog(file: string): void {
+  if (existsSync(`${file}-wal`) || !existsSync(unclosed.path(file))) return;
+  throw broken(file, `its log (${basename(file)}-wal) is lost, and what was written last with it`);
+}
+
+/** Reads every page. Throws `store.broken` for a file that is not whole. */
+export function checkFile(file: string): void {
+  mustHaveLog(file);
+  inspect(file);
+  let db: Connection | undefined;
+  try {
+    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    const said = db.pragma('quick_check(1)', { simple: true });
+    if (said !== 'ok') throw broken(file, String(said));
+  } catch (error) {
+    throw storeFailure(error, file);
+  } finally {
+    db?.close();
   }
 }
 
@@ -102,7 +135,7 @@ function checkVersion(file: string, application: unknown, version: unknown): voi
   if (version > FORMAT) throw newer(file, version, FORMAT);
 }
 
-/** Reads the header (https://www.sqlite.org/fileformat.html#the_database_header) without SQLite. */
+/** Reads the header of a closed store (https://www.sqlite.org/fileformat.html#the_database_header) without SQLite. */
 function inspect(file: string): void {
   const header = Buffer.alloc(100);
   const fd = openSync(file, 'r');

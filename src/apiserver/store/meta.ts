@@ -1,5 +1,4 @@
 /** Settings and secrets of the store itself, by name. Written at once, outside the queue of object writes. */
-import { storeFailure } from './failure.ts';
 import type { Connection } from './format.ts';
 import type { Store } from './store.ts';
 
@@ -10,12 +9,12 @@ const PREFIX = 'user/';
 
 export class Meta implements StoreMeta {
   readonly #db: Connection;
-  readonly #file: string;
+  readonly #failure: (error: unknown) => unknown;
   readonly #beforeWrite: () => void;
 
-  constructor(db: Connection, file: string, beforeWrite: () => void) {
+  constructor(db: Connection, failure: (error: unknown) => unknown, beforeWrite: () => void) {
     this.#db = db;
-    this.#file = file;
+    this.#failure = failure;
     this.#beforeWrite = beforeWrite;
   }
 
@@ -23,7 +22,7 @@ export class Meta implements StoreMeta {
     try {
       return readMeta(this.#db, PREFIX + name);
     } catch (error) {
-      throw storeFailure(error, this.#file);
+      throw this.#failure(error);
     }
   }
 
@@ -32,7 +31,7 @@ export class Meta implements StoreMeta {
       this.#beforeWrite();
       writeMeta(this.#db, PREFIX + name, value);
     } catch (error) {
-      throw storeFailure(error, this.#file);
+      throw this.#failure(error);
     }
   }
 }

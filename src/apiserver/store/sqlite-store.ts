@@ -1,10 +1,11 @@
 /** The `Store` on SQLite: puts the parts together. The promises are in `store.ts`, the file in `format.ts`. */
 import { resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import { RookeryError } from '../../errors.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Compaction } from './compaction.ts';
 import { busy, closed, isFull, snapshotFailure, storeFailure } from './failure.ts';
-import { type Connection, openFile } from './format.ts';
+import { type Connection, openFile, unclosed } from './format.ts';
 import { Log } from './log.ts';
 import { Meta } from './meta.ts';
 import { openFiles } from './open-files.ts';
@@ -46,6 +47,8 @@ export interface StoreOptions {
   retention?: RetentionPolicy | false;
   /** Asked before an object is stored. Default: there is room for everything. */
   room?: Room;
+  /** Called when the file turns out not to be whole, each time. */
+  onBroken?: (error: RookeryError) => void;
 }
 
 /** Secrets are small: a turn of so many takes a millisecond or two. */
@@ -82,6 +85,9 @@ class SqliteStore implements Store {
   #compacting: Promise<void> = Promise.resolve();
   /** While one is taken the file stays open. */
   readonly #snapshots = new Set<Promise<void>>();
+  readonly #onBroken: StoreOptions['onBroken'];
+  /** Something was committed since it was opened. */
+  #isWritten = false;
   #closed = false;
   #closing: Promise<void> | undefined;
 
@@ -89,6 +95,7 @@ class SqliteStore implements Store {
     const { sealer } = options;
     this.#file = file;
     this.#db = db;
+    this.#onBroken = options.onBroken;
     const failed = (error: unknown) => options.room?.failed(isFull(error));
     if (file !== ':memory:' && !options.readonly) {
       this.#checkpoints = new Checkpoints({
@@ -101,7 +108,7 @@ class SqliteStore implements Store {
       });
     }
     const beforeWrite = () => this.#checkpoints?.settle();
-    this.meta = new Meta(db, file, beforeWrite);
+    this.meta = new Meta(db, (error) => this.#failure(error), beforeWrite);
     const sealed = options.sealed ?? ((resource: string) => sealer !== undefined && resource === '/secrets');
     this.#sealed = sealed;
     this.#log = new Log(
@@ -116,7 +123,7 @@ class SqliteStore implements Store {
     this.#watchers = new Watchers(
       this.#log,
       () => this.rv,
-      (error) => storeFailure(error, file),
+      (error) => this.#failure(error),
     );
     if (options.retention !== false && !options.readonly) {
       const policy = options.retention ?? DEFAULT_RETENTION;
@@ -139,7 +146,7 @@ class SqliteStore implements Store {
       afterCommit: (events) => this.#committed(events),
       failure: (error) => {
         failed(error);
-        return storeFailure(error, file);
+        return this.#failure(error);
       },
     });
     this.#retention?.arm();
@@ -254,7 +261,7 @@ class SqliteStore implements Store {
       }
       if (worked && !this.#closed) await this.#checkpoints?.run();
     } catch (error) {
-      throw storeFailure(error, this.#file);
+      throw this.#failure(error);
     }
   }
 
@@ -265,6 +272,7 @@ class SqliteStore implements Store {
     this.#watchers.endAll();
     await Promise.all([this.#compacting, ...this.#snapshots]);
     if (this.#usage.counted && !discard && !this.#db.readonly) this.#saveUsage();
+    if (this.#isWritten) unclosed.clear(this.#file);
     if (this.#checkpoints) await this.#checkpoints.close(discard);
     else this.#db.close();
     openFiles.delete(this.#file);
@@ -288,10 +296,27 @@ class SqliteStore implements Store {
   }
 
   #committed(events: ChangeEvent[]): void {
+    if (!this.#isWritten) this.#markWritten();
     this.#watchers.publish(events);
     const bytes = bytesOf(events);
     this.#checkpoints?.wrote(events.length, bytes);
     this.#retention?.wrote(bytes);
+  }
+
+  #markWritten(): void {
+    this.#isWritten = true;
+    if (this.#file === ':memory:') return;
+    try {
+      unclosed.mark(this.#file);
+    } catch {
+      // A disk that is full or read-only: the commit stands, and only the loss of its log would go unnoticed.
+    }
+  }
+
+  #failure(error: unknown): unknown {
+    const failure = storeFailure(error, this.#file);
+    if (failure instanceof RookeryError && failure.code === 'store.broken') this.#onBroken?.(failure);
+    return failure;
   }
 
   #read<T>(work: () => T): T {
@@ -299,7 +324,7 @@ class SqliteStore implements Store {
     try {
       return work();
     } catch (error) {
-      throw storeFailure(error, this.#file);
+      throw this.#failure(error);
     }
   }
 }

@@ -1,6 +1,7 @@
 /** One version of one object as the store hands it out, and the JSON text it is made of. */
 import { randomUUID } from 'node:crypto';
 import type { KubeObject } from '../../api/object.ts';
+import { unreadable } from './failure.ts';
 import type { Key, Stored } from './store.ts';
 
 export class Version implements Stored {
@@ -16,8 +17,16 @@ export class Version implements Stored {
   }
 
   object(): KubeObject {
-    this.#object ??= JSON.parse(this.json) as KubeObject;
+    this.#object ??= parsed(this.key, this.json);
     return this.#object;
+  }
+}
+
+function parsed({ resource, namespace, name }: Key, json: string): KubeObject {
+  try {
+    return JSON.parse(json) as KubeObject;
+  } catch (error) {
+    throw unreadable(`${resource} ${namespace}/${name}`, error);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Where virtual clusters live: tenants of an embedded API server. The server's process implements it. */
-import type { ObservedNode, ObservedStorage } from '../provisioner.ts';
+import type { RookeryError } from '../../errors.ts';
+import type { ObservedNode, ObservedStorage, StoreDecision } from '../provisioner.ts';
 
 export interface TenantShape {
   /** How many simulated nodes of each kind. */
@@ -14,9 +15,21 @@ export interface StorageAmounts {
   objects: number;
 }
 
+export type { StoreDecision } from '../provisioner.ts';
+
 export interface Tenants {
-  /** Makes the tenant, or finds and wakes it, and gives it these nodes. Whose it is is written down before anything is made. */
-  ensure(name: string, owner: string, shape: TenantShape): Promise<void>;
+  /**
+   * Makes the tenant, or finds and wakes it, and gives it these nodes. Whose it is is written down before anything is made. Throws `store.missing` or
+   * `store.damaged` for one whose store is lost (`wasReady`: it has been there once), unless a person has decided what shall become of it.
+   */
+  ensure(
+    name: string,
+    owner: string,
+    shape: TenantShape,
+    state?: { wasReady?: boolean; decision?: StoreDecision },
+  ): Promise<void>;
+  /** That its store is lost or damaged. */
+  damage(name: string): RookeryError | undefined;
   /** Uid of the object a tenant belongs to; undefined when there is none, or when nobody knows. */
   owner(name: string): Promise<string | undefined>;
   /** Also true for what a crash left of one. */

@@ -58,10 +58,10 @@ export class VirtualProvisioner implements Provisioner<VirtualSpec> {
   }
 
   async ensure(request: ClusterRequest<VirtualSpec>): Promise<Progress> {
-    const { id, name, spec } = request;
+    const { id, name, spec, initialized, decision } = request;
     return await this.#answered(async () => {
       if (await this.#isForeign(request)) return refused(name);
-      await this.#tenants.ensure(name, id, shapeOf(spec));
+      await this.#tenants.ensure(name, id, shapeOf(spec), { wasReady: initialized, decision });
       const cluster = await this.observe(request);
       const refusal = refusedStorage(spec?.storage, this.#tenants.storageMax);
       return { phase: 'ready', reason: 'TenantServing', message: '', cluster, ...(refusal ? { refusal } : {}) };
@@ -71,6 +71,8 @@ export class VirtualProvisioner implements Provisioner<VirtualSpec> {
   async observe(ref: ClusterRef<VirtualSpec>): Promise<Observation> {
     const { name } = ref;
     if (!this.#tenants.has(name)) return { phase: 'absent', nodes: [], missing: ['there is no such tenant'] };
+    const damage = this.#tenants.damage(name);
+    if (damage) return { phase: 'degraded', nodes: [], missing: [damage.message] };
     if (await this.#isForeign(ref)) return { phase: 'foreign', nodes: [], missing: [foreignText(name)] };
     if (!this.#tenants.isWhole(name)) return { phase: 'creating', nodes: [], missing: ['the tenant is half made'] };
     const { hostname, port } = new URL(this.#tenants.url(name));
