@@ -63,6 +63,10 @@ export class ClusterFiles {
       await mkdir(dirname(aside), { recursive: true, mode: 0o700 });
       await rename(file + suffix, aside + suffix);
     }
+    const rescued = this.rescued(name);
+    if (!existsSync(rescued)) return;
+    await mkdir(dirname(aside), { recursive: true, mode: 0o700 });
+    await rename(rescued, `${aside}.rescued`);
   }
 
   /** The store goes last: it is what says that there is something to remove. */

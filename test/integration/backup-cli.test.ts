@@ -73,7 +73,7 @@ it('makes, lists, checks and restores one while kubectl works, and kubectl finds
   await expect
     .poll(async () => (await rookery.run('why', 'demo')).stdout, { timeout: 60_000 })
     .toContain('StoreMissing');
-  expect((await demo()('get configmap big0')).err).toContain('unable to handle the request');
+  expect((await demo()('get configmap big0')).err).toContain('the store of cluster demo is missing');
   expect(await rookery.run('backup', 'restore', made.file, '--cluster', 'demo')).toMatchObject({ code: 0 });
   expect((await demo()('get configmap big0 -o name')).out).toContain('big0');
 });
