@@ -8,6 +8,7 @@ import { connect } from 'node:http2';
 const [origin, prefix, token, what, connections, concurrency] = process.argv.slice(2);
 const MAPS = `${prefix}/api/v1/namespaces/default/configmaps`;
 const HEADERS = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+const WINDOW = 4 * 1024 * 1024;
 let made = 0;
 
 const REQUESTS = {
@@ -42,9 +43,11 @@ function ask(session) {
 }
 
 for (let i = 0; i < Number(connections); i++) {
-  const session = connect(origin, { rejectUnauthorized: false });
+  // Windows as large as those of Go's clients: it shall be the server that is busy.
+  const session = connect(origin, { rejectUnauthorized: false, settings: { initialWindowSize: WINDOW } });
   session.on('error', (error) => process.send?.({ error: String(error) }));
   session.once('connect', () => {
+    session.setLocalWindowSize(WINDOW * 8);
     for (let n = 0; n < Number(concurrency) / Number(connections); n++) ask(session);
   });
 }

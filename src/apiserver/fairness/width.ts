@@ -15,13 +15,13 @@ const UNKNOWN_BYTES = 2 * BYTES_PER_SEAT;
 const WRITES = new Set(['create', 'update', 'patch']);
 
 export function isList(route: Route): boolean {
-  return route.kind === 'resource' && (route.verb === 'list' || route.verb === 'deletecollection');
+  return route.kind === 'resource' && route.verb === 'list';
 }
 
 export function widthOf(cluster: Cluster, exchange: Exchange, route: Route): number {
   if (route.kind === 'path') return 1;
   if (WRITES.has(route.verb)) return seatsFor(bodyLength(exchange), BYTES_PER_SEAT);
-  if (!isList(route) && !startsWithList(exchange, route)) return 1;
+  if (!startsWithList(exchange, route)) return 1;
   const limit = Number(exchange.query.get('limit') ?? 0);
   if (limit > 0 && limit <= OBJECTS_PER_SEAT) return 1;
   const objects = objectsOf(cluster, route);
@@ -38,7 +38,8 @@ function seatsFor(amount: number, perSeat: number): number {
 }
 
 function startsWithList({ query }: Exchange, { verb }: ResourceRoute): boolean {
-  return verb === 'watch' && (!query.has('resourceVersion') || query.has('sendInitialEvents'));
+  if (verb === 'watch') return !query.has('resourceVersion') || query.has('sendInitialEvents');
+  return verb === 'list' || verb === 'deletecollection';
 }
 
 function bodyLength(exchange: Exchange): number {
