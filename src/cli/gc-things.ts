@@ -162,7 +162,7 @@ async function refOf(store: ObjectStore, way: ClusterWay, object: KubeObject): P
     id: object.metadata.uid as string,
     name: way.outsideName(object),
     spec: object.spec,
-    // Whose kubeconfigs these are, this command is run by an administrator of this machine.
+    // An administrator of this machine runs this command.
     place: 'this machine',
     ...(access ? { access } : {}),
   };

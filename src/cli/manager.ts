@@ -55,7 +55,7 @@ export async function manager(options: ManagerOptions): Promise<void> {
         // Of its own: the control plane of `rookery up` may live in the same home.
         home: join(config.home, 'manager'),
         core,
-        // The API server there asks nobody for permission to use this machine: it is for the namespaces that were named.
+        // That API server checks no permission for this machine, so only the named namespaces may use it.
         host: {
           hasAdmission: false,
           allows: namespacesNamed(config.hostNamespaces),

@@ -6,9 +6,11 @@ import { systemClock, systemRandom } from '../clock.ts';
 import { RookeryError } from '../errors.ts';
 import { apiVersionOf, events, getCondition, isNotFound, Manager, waitFor } from '../kube/index.ts';
 import { MemoryStore } from '../kube/testing/memory-store.ts';
+import { HostFolders } from '../machines/host-folders.ts';
+import type { HostPolicy } from '../provisioners/host-policy.ts';
 import type { Observation, Progress, Provisioner, Removal } from '../provisioners/provisioner.ts';
 import { type ClusterWay, clusterWays } from '../provisioners/registry.ts';
-import { trustingPolicy as host } from '../provisioners/testing/trusting-policy.ts';
+import { trustingPolicy } from '../provisioners/testing/trusting-policy.ts';
 import { coreControllers } from './core/index.ts';
 import { installKinds } from './core/testing/install-kinds.ts';
 import { readJournal } from './journal.ts';
@@ -84,12 +86,14 @@ class Scripted implements Provisioner<KindCluster['spec']> {
 const namespace = 'default';
 let store: MemoryStore;
 let kind: Scripted;
+let host: HostPolicy;
 let stop: AbortController;
 let running: Promise<void>;
 beforeEach(async () => {
   store = new MemoryStore(systemClock, systemRandom);
   await installKinds(store, clusters, kindClusters);
   kind = new Scripted();
+  host = { ...trustingPolicy };
   stop = new AbortController();
   const manager = new Manager({ store });
   coreControllers(manager, { store, host });
@@ -374,4 +378,49 @@ it('keeps the last fifty entries of its history', async () => {
   }
   const { status } = await store.get(kindClusters, { namespace, name: 'dev' });
   expect(status?.history).toHaveLength(50);
+});
+
+it('does nothing on this machine for a namespace that may not use it', async () => {
+  Object.assign(host, { hasAdmission: false, allows: () => false });
+  await make();
+  const refused = await until((object) => getCondition(object, 'Stalled') !== undefined);
+  expect(getCondition(refused, 'Stalled')).toMatchObject({ reason: 'HostNotAllowed' });
+  expect(getCondition(refused, 'Stalled')?.message).toContain('--host-namespaces default');
+  expect(refused.metadata.finalizers).toBeUndefined();
+  expect(kind.calls).toEqual([]);
+});
+
+it('leaves a cluster alone whose namespace may not use this machine any more, until it is abandoned', async () => {
+  await make();
+  await until((object) => reason(object) === 'Ready');
+  kind.calls = [];
+  Object.assign(host, { hasAdmission: false, allows: () => false });
+  const key = { namespace, name: 'dev' };
+  await store.patch(kindClusters, key, { type: 'merge', body: { spec: { workerNodes: 2 } } });
+  const stalled = await until((object) => getCondition(object, 'Stalled') !== undefined);
+  expect(stalled.status).toMatchObject({ ready: true });
+  expect(reason(stalled)).toBe('Ready');
+  await store.delete(kindClusters, key);
+  const deleting = await until((object) => getCondition(object, 'Deleting')?.reason === 'HostNotAllowed');
+  expect(getCondition(deleting, 'Deleting')?.message).toContain(ABANDON_ANNOTATION);
+  expect(kind.calls).toEqual([]);
+  const metadata = { annotations: { [ABANDON_ANNOTATION]: 'true' } };
+  await store.patch(kindClusters, key, { type: 'merge', body: { metadata } });
+  await waitFor(store, kindClusters, key, (object) => object === undefined, { timeoutMs: 10_000 });
+  expect(kind.calls).toEqual([]);
+});
+
+it('refuses a path outside of the folders that clusters may be given', async () => {
+  host.folders = new HostFolders(['/srv']);
+  const nodes = [{ role: 'control-plane', extraMounts: [{ hostPath: '/etc', containerPath: '/x' }] }];
+  await store.create(kindClusters, {
+    apiVersion: apiVersionOf(kindClusters),
+    kind: 'KINDCluster',
+    metadata: { name: 'dev', namespace },
+    spec: { clusterName: 'dev', nodes },
+  });
+  const refused = await until((object) => getCondition(object, 'Stalled') !== undefined);
+  expect(getCondition(refused, 'Stalled')).toMatchObject({ reason: 'HostPathNotAllowed' });
+  expect(getCondition(refused, 'Stalled')?.message).toContain('spec.nodes[0].extraMounts[0].hostPath: /etc');
+  expect(kind.calls).toEqual([]);
 });

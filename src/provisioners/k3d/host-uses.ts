@@ -18,7 +18,7 @@ export function k3dHostUses(object: KubeObject): HostUse[] {
     ),
     ...volumes.map(({ hostPath }, index): HostUse => {
       const field = `spec.volumes[${index}].hostPath`;
-      // A volume of Docker belongs to somebody too.
+      // A volume of Docker may hold the data of another user.
       return VOLUME_NAME.test(hostPath) ? { capability: 'paths', field, value: hostPath } : pathUse(field, hostPath);
     }),
   ]);
