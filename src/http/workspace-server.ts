@@ -31,6 +31,10 @@ export interface WorkspaceServerOptions {
 }
 
 const BODY_MAX = 64 * 1024;
+/** To send a request; terminals are no requests any more. */
+const TIMEOUTS = { headersTimeout: 30_000, requestTimeout: 60_000 };
+/** A connection on which nothing is sent, either way, while an answer is not read to its end. */
+const SILENT_MS = 120_000;
 const KEEP_ALIVE_MS = 60_000;
 const STATUS: Record<string, number> = {
   'workspace.missing': 404,
@@ -57,9 +61,10 @@ export class WorkspaceServer {
 
   private constructor(options: WorkspaceServerOptions) {
     this.#options = options;
-    this.#server = createServer((request, response) => {
+    this.#server = createServer(TIMEOUTS, (request, response) => {
       this.#answer(request, response).catch((error) => this.#fail(response, error));
     });
+    this.#server.setTimeout(SILENT_MS);
     this.#server.on('upgrade', (request, socket, head) => {
       // Nobody else listens from here on, and an error that nobody hears ends the whole process.
       socket.on('error', () => socket.destroy());

@@ -8,6 +8,7 @@ import {
   Clusters,
   type ClustersOptions,
   ROOT,
+  type ServerOptions,
   serverNameOf,
 } from '../../src/apiserver/index.ts';
 import { type Clock, systemClock, systemRandom } from '../../src/clock.ts';
@@ -45,6 +46,8 @@ export interface TestServerOptions {
   loops?: ClustersOptions['loops'];
   /** Admission of the root cluster. */
   admission?: ClustersOptions['admission'];
+  /** Of connections. */
+  limits?: ServerOptions['limits'];
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -70,6 +73,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     clusters,
     tls: pki.server,
     port,
+    limits: options.limits,
     metrics: () => 'rookery_clusters 2\n',
     onError: (error) => errors.push(error),
   });

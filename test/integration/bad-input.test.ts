@@ -128,6 +128,13 @@ describe('bodies', () => {
     expect(({} as Record<string, unknown>).p).toBeUndefined();
   });
 
+  it('bindings whose names are no names', async () => {
+    for (const name of [[], [{}], ['a', 'b'], {}, 7, true]) {
+      const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target: { name: 'n' } };
+      expectStatus(await scene.http.post('/api/v1/namespaces/default/bindings', binding), 400, 'BadRequest');
+    }
+  });
+
   it('definitions of kinds without what they need', async () => {
     const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../api/object.ts';
+import { own } from '../json.ts';
 import { forbidden, notFound } from '../status.ts';
 import { type Identity, MASTERS } from './identity.ts';
 import { compact, type PolicyRule, quotedList, ruleText, uncovered } from './policy-rule.ts';
@@ -49,7 +50,7 @@ export function checkEscalation(
     return;
   }
   const role = object.roleRef ?? {};
-  const roles = RESOURCES[role.kind];
+  const roles = own(RESOURCES, role.kind);
   if (roles && ask('bind', roles, role.name)) return;
   const rules = authorizer.rulesOf(role, namespace);
   // Upstream names the binding's resource here, not the role's.

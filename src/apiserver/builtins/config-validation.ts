@@ -1,4 +1,6 @@
 /** ConfigMaps and Secrets: keys, size, what a Secret's type demands, and immutability. */
+
+import { own } from '../json.ts';
 import { type FieldError, field } from '../status.ts';
 import { immutable } from './checks.ts';
 import { type Any, same } from './fields.ts';
@@ -59,7 +61,7 @@ const ACCOUNT = 'kubernetes.io/service-account.name';
 
 function validateType(secret: Any): FieldError[] {
   const { type, data } = secret;
-  const has = (key: string) => data && key in data;
+  const has = (key: string) => data && Object.hasOwn(data, key);
   if (type === 'kubernetes.io/service-account-token') {
     return secret.metadata.annotations?.[ACCOUNT] ? [] : [field.required(`metadata.annotations[${ACCOUNT}]`)];
   }
@@ -68,7 +70,7 @@ function validateType(secret: Any): FieldError[] {
     return keys.some(has) ? [] : keys.map((key) => field.required(`data[${key}]`));
   }
   const errors: FieldError[] = [];
-  for (const key of REQUIRED[type] ?? []) {
+  for (const key of own(REQUIRED, type) ?? []) {
     if (!has(key) || (type === 'kubernetes.io/ssh-auth' && !data[key])) errors.push(field.required(`data[${key}]`));
     else if (type.includes('docker')) errors.push(...validateJson(data[key], `data[${key}]`));
   }

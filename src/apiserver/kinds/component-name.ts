@@ -23,5 +23,5 @@ let packages: Map<string, string> | undefined;
 export function definitionOfKind(group: string, version: string, kind: string): string | undefined {
   packages ??= new Map(resourceTable().resources.map((r) => [`${r.group}/${r.version}`, splitName(r.definition)[0]]));
   const prefix = packages.get(`${group}/${version}`);
-  return prefix && kind in schemaTable(prefix) ? `${prefix}.${kind}` : undefined;
+  return prefix && Object.hasOwn(schemaTable(prefix), kind) ? `${prefix}.${kind}` : undefined;
 }

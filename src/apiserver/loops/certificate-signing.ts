@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../../api/object.ts';
 import { rfc3339 } from '../../clock.ts';
+import { own } from '../json.ts';
 import { builtin, hasReason, type Loop, type LoopContext, scan, WRITE, warn } from './loop.ts';
 import { KUBELET_CLIENT, type RequestedCertificate, SIGNERS } from './signer-rules.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -50,7 +51,7 @@ export const certificateSigning: Loop = (context) => {
 
 async function handle(context: LoopContext, signer: CertificateSigner, name: string): Promise<void> {
   const object = context.store.get({ resource: REQUESTS, namespace: '', name })?.object();
-  const rule = object && SIGNERS[object.spec?.signerName];
+  const rule = object && own(SIGNERS, object.spec?.signerName);
   const conditions: Condition[] = object?.status?.conditions ?? [];
   const is = (type: string) => conditions.some((c) => c.type === type && c.status === 'True');
   if (!object || !rule || object.status?.certificate || is('Denied') || is('Failed')) return;

@@ -45,9 +45,9 @@ async function aggregate(context: LoopContext, role: KubeObject, roles: Stored[]
   for (const selector of selectors) {
     for (const part of roles) {
       if (part.key.name === name || !mayMatch(selector, part.json)) continue;
-      const { metadata, rules: own = [] } = part.object();
+      const { metadata, rules: theirs } = part.object();
       if (!matchesLabels(selector, metadata.labels ?? {})) continue;
-      for (const rule of own as PolicyRule[]) rules.set(JSON.stringify(rule), rule);
+      for (const rule of (theirs ?? []) as PolicyRule[]) rules.set(JSON.stringify(rule), rule);
     }
   }
   const wanted = [...rules.values()];

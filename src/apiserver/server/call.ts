@@ -4,6 +4,7 @@ import type { Identity } from '../auth/identity.ts';
 import type { Cluster } from '../cluster.ts';
 import { asObject, decodeJson, decodeObject, decodeYaml, jsonType, mediaType } from '../codec/body.ts';
 import { notRegistered } from '../handlers/conform.ts';
+import { own } from '../json.ts';
 import { definitionOfKind } from '../kinds/component-name.ts';
 import { definition } from '../kinds/definition.ts';
 import type { DeleteOptions, Patch, WriteOptions } from '../operations.ts';
@@ -72,7 +73,8 @@ export async function readOperand(call: Call, { group = '', version = '', kind =
   return { object, options };
 }
 
-function checkOperand(object: KubeObject, name: string | undefined, kind: string): void {
+/** Throws unless the fields of an object that is not stored itself have the right types. */
+export function checkOperand(object: KubeObject, name: string | undefined, kind: string): void {
   if (!name) return;
   try {
     checkTypes(object, definition(name), kind);
@@ -94,7 +96,7 @@ const CUSTOM_PATCH_TYPES = Object.keys(PATCH_TYPES).filter((type) => PATCH_TYPES
 
 export async function readPatch(call: Call): Promise<{ patch: Patch; options: WriteOptions }> {
   const { exchange, resource } = call;
-  const type = PATCH_TYPES[mediaType(exchange.header('content-type'))];
+  const type = own(PATCH_TYPES, mediaType(exchange.header('content-type')));
   if (!type) throw resource.custom ? unsupportedMediaType(CUSTOM_PATCH_TYPES) : unroutableMediaType();
   const force = exchange.query.get('force');
   const errors: FieldError[] = [];

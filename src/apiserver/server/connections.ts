@@ -1,10 +1,14 @@
 /**
- * The connections of the server, HTTP/1.1 and HTTP/2. It makes Node's HTTP/1.1 reliable over TLS and answers what
- * cannot be parsed.
+ * The connections of the server, HTTP/1.1 and HTTP/2. It makes Node's HTTP/1.1 reliable over TLS, answers what cannot be
+ * parsed, and ends what holds memory or a place for too long: requests that are never complete, answers that are never
+ * read, connections that nobody uses.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import { type Clock, every } from '../../clock.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import { Strangers } from './strangers.ts';
 
 /** How long a client that is told that its request cannot be read may take to hear it. */
 const LAST_WORDS_MS = 1000;
@@ -16,7 +20,10 @@ const REFUSALS: Record<string, number> = {
 };
 
 /** An answer under way, and its request. */
-export type Answering = Pick<ServerResponse, 'headersSent' | 'req' | 'once'>;
+export type Answering = Pick<
+  ServerResponse,
+  'headersSent' | 'req' | 'once' | 'writableEnded' | 'writableLength' | 'writableHighWaterMark' | 'destroy'
+>;
 
 /** What the requests of one connection share: the socket of HTTP/1.1, the session of HTTP/2. */
 export type Peer = TLSSocket | ServerHttp2Session;
@@ -24,12 +31,37 @@ export type Peer = TLSSocket | ServerHttp2Session;
 interface Connection {
   readonly answers: Set<Answering>;
   isRefused: boolean;
+  /** Somebody has said who they are. */
+  isKnown: boolean;
+  /** Since when it was seen without a request. */
+  idleSince?: number;
 }
+
+/** Looks often enough to end things about when they should. */
+const LOOKS = 8;
 
 export class Connections {
   readonly #all = new Map<Peer, Connection>();
+  readonly #limits: ConnectionLimits;
+  readonly #clock: Clock;
+  readonly #strangers: Strangers;
+  /** Answers that could not be sent when they were looked at, and since when. */
+  readonly #stalled = new Map<Answering, number>();
+  readonly #stopLooking: () => void;
 
-  constructor(server: Http2SecureServer) {
+  constructor(server: Http2SecureServer, limits: ConnectionLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#strangers = new Strangers(server, limits.strangers);
+    const { headersMs, requestMs, idleMs, stalledMs } = limits;
+    // Node sees to these itself, for HTTP/1.1.
+    Object.assign(server, {
+      keepAliveTimeout: idleMs,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: Math.ceil(headersMs / LOOKS),
+    });
+    this.#stopLooking = every(clock, Math.min(idleMs, stalledMs) / LOOKS, () => this.#look());
     server.on('secureConnection', (socket) => {
       if (socket.alpnProtocol === 'h2') return;
       this.#add(socket);
@@ -45,10 +77,28 @@ export class Connections {
 
   /** An answer on a connection, until it is closed. */
   answer(peer: Peer | undefined, answer: Answering): void {
-    const answers = peer && this.#all.get(peer)?.answers;
-    if (!answers) return;
-    answers.add(answer);
-    answer.once('close', () => answers.delete(answer));
+    const connection = peer && this.#all.get(peer);
+    if (!connection) return;
+    connection.answers.add(answer);
+    connection.idleSince = undefined;
+    answer.once('close', () => {
+      connection.answers.delete(answer);
+      this.#stalled.delete(answer);
+    });
+  }
+
+  /** Somebody has shown a valid credential on it. */
+  recognise(peer: Peer | undefined): void {
+    const connection = peer && this.#all.get(peer);
+    if (!connection || connection.isKnown) return;
+    connection.isKnown = true;
+    const socket = 'socket' in peer ? peer.socket : peer;
+    if (socket) this.#strangers.forget(socket);
+  }
+
+  close(): void {
+    this.#stopLooking();
+    this.destroy();
   }
 
   /** All, or those that are meant. Says how many there were. */
@@ -62,8 +112,38 @@ export class Connections {
   }
 
   #add(peer: Peer): void {
-    this.#all.set(peer, { answers: new Set(), isRefused: false });
+    this.#all.set(peer, { answers: new Set(), isRefused: false, isKnown: false });
     (peer as TLSSocket).once('close', () => this.#all.delete(peer));
+  }
+
+  #look(): void {
+    const now = this.#clock.now();
+    for (const [peer, connection] of this.#all) {
+      for (const answer of connection.answers) this.#lookAt(answer, now);
+      // Connections of HTTP/1.1 are ended by Node.
+      if ('socket' in peer && connection.answers.size === 0) this.#endIdle(peer, connection, now);
+    }
+  }
+
+  #lookAt(answer: Answering, now: number): void {
+    if (!isWaiting(answer)) {
+      this.#stalled.delete(answer);
+      return;
+    }
+    const since = this.#stalled.get(answer);
+    if (since === undefined) {
+      this.#stalled.set(answer, now);
+      // Somebody reads, be it slowly.
+      answer.once('drain', () => this.#stalled.delete(answer));
+    } else if (now - since >= this.#limits.stalledMs) answer.destroy();
+  }
+
+  /** Politely first: the client may have a request on its way, and asks again elsewhere. */
+  #endIdle(session: ServerHttp2Session, connection: Connection, now: number): void {
+    connection.idleSince ??= now;
+    const idle = now - connection.idleSince;
+    if (idle >= 2 * this.#limits.idleMs) session.destroy();
+    else if (idle >= this.#limits.idleMs && !session.closed) session.close();
   }
 
   /** Says why a request of HTTP/1.1 cannot be read, unless the client would take it for another answer. */
@@ -94,4 +174,9 @@ export class Connections {
  */
 function readAsStream(socket: TLSSocket): void {
   socket.on('data', () => {});
+}
+
+/** There is more to send than Node likes to keep; or all was said, and the client neither takes it nor ends its request. */
+function isWaiting({ writableEnded, writableLength, writableHighWaterMark }: Answering): boolean {
+  return writableEnded || writableLength >= writableHighWaterMark;
 }

@@ -69,12 +69,13 @@ export class Exchange {
    * the bytes of a large body as they come; what it throws refuses the rest.
    */
   body(count: (bytes: number) => void = () => {}): Promise<Buffer> {
-    const { request } = this;
+    const { request, response } = this;
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let size = 0;
       const settle = (act: () => void) => {
         request.off('data', take).off('end', end).off('close', cut).off('error', cut);
+        response.off('close', cut);
         act();
       };
       let counted = 0;
@@ -93,7 +94,9 @@ export class Exchange {
       const end = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
       const cut = () => settle(() => reject(badRequest('unexpected EOF')));
       request.on('data', take).on('end', end).on('close', cut).on('error', cut);
-      if (request.destroyed) cut();
+      // Answered already (it took too long): of HTTP/1.1, the request does not hear when its connection ends.
+      response.on('close', cut);
+      if (request.destroyed || response.closed) cut();
     });
   }
 
@@ -101,8 +104,15 @@ export class Exchange {
   #refuse(reject: (error: Error) => void, error: Error): void {
     this.request.on('error', () => {});
     this.request.resume();
-    if (this.request.httpVersionMajor === 1) this.response.setHeader('connection', 'close');
+    this.closeAfterAnswer();
     reject(error);
+  }
+
+  /** What is left of a request of HTTP/1.1 is not waited for. A stream of HTTP/2 has no connection of its own. */
+  closeAfterAnswer(): void {
+    const { request, response } = this;
+    const isWhole = (request as IncomingMessage).complete;
+    if (request.httpVersionMajor === 1 && !isWhole && !response.headersSent) response.setHeader('connection', 'close');
   }
 
   /** Starts an answer that is written piece by piece. */

@@ -1,4 +1,5 @@
 /** Durations as Go writes and reads them: `1h2m3.5s`. */
+import { own } from '../json.ts';
 
 const UNITS: Record<string, number> = { h: 3.6e6, m: 6e4, s: 1e3, ms: 1, us: 1e-3, µs: 1e-3, μs: 1e-3, ns: 1e-6 };
 
@@ -15,7 +16,7 @@ export function parseGoDuration(text: string): number | string {
     rest = rest.slice(matched.length);
     const [unit = ''] = /^[^\d.]*/.exec(rest) ?? [];
     if (unit === '') return `time: missing unit in duration ${quoted}`;
-    const size = UNITS[unit];
+    const size = own(UNITS, unit);
     if (size === undefined) return `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
     total += Number(number) * size;
     rest = rest.slice(unit.length);

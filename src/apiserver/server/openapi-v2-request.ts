@@ -1,5 +1,6 @@
 /** `/openapi/v2` in the form the client reads: JSON, or the protobuf that client-go asks for. */
 import { parseAccept } from '../codec/accept.ts';
+import { own } from '../json.ts';
 import { openApiV2 } from '../kinds/openapi-v2.ts';
 import type { Registry } from '../kinds/registry.ts';
 import { notAcceptable } from '../status.ts';
@@ -20,7 +21,7 @@ const SERVED: Record<string, string> = {
 
 export async function serveOpenApiV2(registry: Registry, exchange: Exchange): Promise<void> {
   const asked = parseAccept(exchange.header('accept') || '*/*');
-  const type = asked.map((range) => SERVED[range.type]).find((found) => found !== undefined);
+  const type = asked.map((range) => own(SERVED, range.type)).find((found) => found !== undefined);
   if (!type) throw notAcceptable([...new Set(Object.values(SERVED))]);
   const document = await openApiV2(registry);
   const headers = { etag: document.etag, vary: 'Accept' };

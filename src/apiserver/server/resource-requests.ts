@@ -1,4 +1,5 @@
 /** Requests for resources: from a route to the operation that answers it, and its result to the wire. */
+
 import type { KubeObject } from '../../api/object.ts';
 import { requireAllowed } from '../auth/denial.ts';
 import type { Identity } from '../auth/identity.ts';
@@ -7,11 +8,12 @@ import type { Cluster } from '../cluster.ts';
 import type { Accepted } from '../codec/accept.ts';
 import { selectedName } from '../field-selector.ts';
 import { bind } from '../handlers/binding.ts';
+import { definitionOfKind } from '../kinds/component-name.ts';
 import type { WriteOptions } from '../operations.ts';
 import type { RequestScope } from '../request-scope.ts';
 import { badRequest, methodNotAllowed } from '../status.ts';
 import { acceptedBy, includeOf, sendObject, sendStatusOr, sendValue, statusForm } from './answer.ts';
-import { type Call, readDelete, readOperand, readPatch, readWrite } from './call.ts';
+import { type Call, checkOperand, readDelete, readOperand, readPatch, readWrite } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { readList, waitFor } from './list.ts';
 import { sendList } from './list-answer.ts';
@@ -150,6 +152,7 @@ async function serveDeleteCollection(call: Call): Promise<void> {
 async function serveBinding(call: Call, binding: KubeObject, options: WriteOptions): Promise<void> {
   const { cluster, exchange, route } = call;
   const pods = cluster.registry.find('', 'v1', 'pods');
+  checkOperand(binding, definitionOfKind('', 'v1', 'Binding'), 'Binding');
   const name = binding.metadata?.name;
   if (!pods || !name) throw badRequest('name must be provided');
   await bind(cluster.operations, pods, route.namespace, name, binding, options, cluster.clock.now());

@@ -26,6 +26,7 @@ import { ApiError, internalError } from '../status.ts';
 import { isBroken, isStoreTrouble } from '../store-health.ts';
 import { sendValue, statusForm } from './answer.ts';
 import { Callers } from './callers.ts';
+import { CONNECTION_LIMITS, type ConnectionLimits } from './connection-limits.ts';
 import { Connections, type Peer } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { PageNotFound } from './not-found.ts';
@@ -45,6 +46,8 @@ export interface ServerOptions {
   hasRoot?: boolean;
   /** Limits how long requests wait for their turn. */
   clock?: Clock;
+  /** Of connections, where they are not the usual ones. */
+  limits?: Partial<ConnectionLimits>;
   /** Names requests. */
   random?: Random;
   /** Text for `/metrics`. */
@@ -75,6 +78,7 @@ export class ApiServer {
     const clock = options.clock ?? systemClock;
     this.#fairness = new Fairness(clock);
     this.#callers = new Callers(options.clusters, clock, options.hasRoot !== false);
+    const limits = { ...CONNECTION_LIMITS, ...options.limits };
     this.#server = createSecureServer(
       {
         ...options.tls,
@@ -84,12 +88,11 @@ export class ApiServer {
         settings: { maxConcurrentStreams: 1000 },
         // Many informers share one connection; the default of 10 MB refuses their streams.
         maxSessionMemory: 100,
+        handshakeTimeout: limits.headersMs,
       },
       (request, response) => void this.#serve(request, response),
     );
-    // Go clients keep idle connections for 90 s; closing earlier makes them fail at random.
-    Object.assign(this.#server, { keepAliveTimeout: 120_000, headersTimeout: 60_000, requestTimeout: 0 });
-    this.#connections = new Connections(this.#server);
+    this.#connections = new Connections(this.#server, limits, clock);
     options.clusters.onGone((name) => {
       for (const controller of this.#streams.get(name) ?? []) controller.abort();
       this.#fairness.forget(name);
@@ -124,6 +127,7 @@ export class ApiServer {
     const grace = setTimeout(() => this.#connections.destroy(), 300);
     await closed;
     clearTimeout(grace);
+    this.#connections.close();
   }
 
   async #serve(
@@ -145,6 +149,7 @@ export class ApiServer {
       cluster = caller.cluster;
       cluster.active++;
       const { identity } = caller;
+      if (identity !== ANONYMOUS) this.#connections.recognise(peerOf(request));
       const route = parseRoute(exchange.method, exchange.path, exchange.query);
       const current = new RequestScope(cluster.name);
       scope = current;
@@ -203,6 +208,7 @@ export class ApiServer {
     const deadline = deadlineOf(exchange, route);
     if (deadline === undefined) return () => {};
     return cluster.clock.after(deadline, () => {
+      exchange.closeAfterAnswer();
       scope.end(tookTooLong());
       void this.#fail(exchange, exchange.response, tookTooLong());
     });

@@ -1,4 +1,6 @@
 /** What the baseline level refuses: known ways out of a container. In the order, and the words, of upstream. */
+
+import { own } from '../../json.ts';
 import { type Container, containersOf, namesWhere, type PodLike, type PodSpec } from './pod.ts';
 import { containers, plural, quoted, setters, sorted, type Violation } from './wording.ts';
 
@@ -191,7 +193,7 @@ const SYSCTLS: Record<string, number> = {
 
 export const sysctls: Check = (spec, _, minor) => {
   const names = (spec.securityContext?.sysctls ?? []).map(({ name }) => name);
-  const bad = names.filter((name) => (SYSCTLS[name] ?? Number.POSITIVE_INFINITY) > minor || !(name in SYSCTLS));
+  const bad = names.filter((name) => (own(SYSCTLS, name) ?? Number.POSITIVE_INFINITY) > minor);
   return bad.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: bad.join(', ') };
 };
 

@@ -1,4 +1,6 @@
 /** Volumes of a pod: one source each, with what that source needs. */
+
+import { own } from '../../json.ts';
 import { type FieldError, field } from '../../status.ts';
 import { label } from '../checks.ts';
 import { type Any, items } from '../fields.ts';
@@ -153,7 +155,7 @@ function projected(source: Any, path: string): FieldError[] {
 
 function validateSource(name: string, source: Any, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  for (const required of REQUIRED[name] ?? [])
+  for (const required of own(REQUIRED, name) ?? [])
     if (!source[required]) errors.push(field.required(`${path}.${required}`));
   if (name === 'hostPath' && source.path) {
     errors.push(...noBacksteps(source.path, `${path}.path`));
