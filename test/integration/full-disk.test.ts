@@ -92,6 +92,7 @@ it.runIf(isRoot)(
     expect((await rookery.run('status')).stdout).toContain('full');
     const doctor = await rookery.json<{ checks: { name: string; state: string; detail: string }[] }>('doctor');
     expect(doctor.checks.find(({ name }) => name === 'disk')).toMatchObject({ state: 'missing' });
+    expect((await rookery.run('why', 'demo')).stdout).toContain('The disk is full');
     const root = kubectl(join(disk, 'kubeconfig'), tools);
     expect((await root('get --raw /metrics')).out).toMatch(/^rookery_disk_full 1$/m);
 

@@ -42,7 +42,7 @@ describe('Reserve', () => {
 
 /** What a disk does, decided by the test. */
 class Scripted {
-  bytes = RESERVE_BYTES;
+  bytes: number | undefined = RESERVE_BYTES;
   givenUp = 0;
   isRoomy = false;
   says: string | undefined;
@@ -88,6 +88,31 @@ describe('Disk', () => {
     expect(states.at(0)).toBe(state);
     expect(states.at(-1)).toBe('ok');
     disk.close();
+  });
+
+  it('takes a disk without room for the reserve for a small one, and one that has given it up for a full one', async () => {
+    for (const [bytes, state] of [
+      [undefined, 'ok'],
+      [4096, 'full'],
+    ] as const) {
+      const clock = new ManualClock();
+      const disk = new Disk({ reserve: Object.assign(new Scripted(), { bytes }), clock });
+      disk.start();
+      clock.advance(1000);
+      await turn();
+      expect(disk.state).toBe(state);
+      disk.close();
+    }
+  });
+
+  it('goes on when not even the reserve can be given up', () => {
+    const reserve = new Scripted();
+    reserve.giveUp = () => {
+      throw new Error('EROFS');
+    };
+    const disk = new Disk({ reserve, clock: new ManualClock() });
+    disk.failed(true);
+    expect(() => disk.admit()).toThrow(ApiError);
   });
 
   it('takes a failed write that could be done now for one that passed', () => {

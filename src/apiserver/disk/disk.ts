@@ -11,8 +11,9 @@ import { RESERVE_BYTES, type Reserve } from './reserve.ts';
 /** `failing`: it cannot be written for another reason than want of room (an I/O error, a disk mounted read-only). */
 export type DiskState = 'ok' | 'full' | 'failing';
 
-const HISTORY_BYTES = 32 * 2 ** 20;
+const HISTORY_BYTES = 16 * 2 ** 20;
 const TRY_EVERY_MS = 2_000;
+const TRY_LATER_MS = 60_000;
 /** Commands that are over sooner leave the disk alone. */
 const START_AFTER_MS = 1_000;
 
@@ -61,8 +62,17 @@ export class Disk implements Room {
   failed(isFull: boolean): void {
     const found = isFull ? 'full' : this.#probed();
     if (found === 'ok') return;
-    if (found === 'full') this.#options.reserve.giveUp();
+    if (found === 'full') this.#giveUp();
     this.#become(found);
+  }
+
+  /** The disk may refuse even that; whoever reports a failed write has to go on. */
+  #giveUp(): void {
+    try {
+      this.#options.reserve.giveUp();
+    } catch {
+      this.#become('failing');
+    }
   }
 
   #probed(): DiskState {
@@ -79,7 +89,10 @@ export class Disk implements Room {
     this.#isTrying = true;
     try {
       const isWhole = await this.#options.reserve.take();
-      this.#become(isWhole ? this.#probed() : 'full');
+      if (isWhole) this.#become(this.#probed());
+      // A disk that never had room for the reserve is small, not full.
+      else if (this.#options.reserve.bytes !== undefined) this.#become('full');
+      else this.#stop = this.#options.clock.after(TRY_LATER_MS, () => void this.#try());
     } catch (error) {
       this.#become(isWantOfRoom(error) ? 'full' : 'failing');
     } finally {

@@ -299,8 +299,13 @@ class SqliteStore implements Store {
     if (!this.#isWritten) this.#markWritten();
     this.#watchers.publish(events);
     const bytes = bytesOf(events);
-    this.#checkpoints?.wrote(events.length, bytes);
-    this.#retention?.wrote(bytes);
+    try {
+      this.#checkpoints?.wrote(events.length, bytes);
+      this.#retention?.wrote(bytes);
+    } catch (error) {
+      // What was committed is; those who wait for it must hear so.
+      process.emitWarning(String(storeFailure(error, this.#file)), 'StoreWarning');
+    }
   }
 
   #markWritten(): void {

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import { clusters, secrets, workspaceInstances } from '../../api/resources.ts';
 import { type Clock, rfc3339 } from '../../clock.ts';
-import { RookeryError } from '../../errors.ts';
+import { diskFailure, RookeryError } from '../../errors.ts';
 import {
   applyManifests,
   type EventRecorder,
@@ -89,7 +89,8 @@ export class WorkspaceScope {
         return await this.#suspend(settings, reason, resolved, lifetime);
       }
       return await this.#run(template, settings, resolved, lifetime);
-    } catch (error) {
+    } catch (caught) {
+      const error = diskFailure(caught);
       if (!(error instanceof RookeryError)) throw error;
       const message = [error.message, error.hint && `Next: ${error.hint}`].filter(Boolean).join('\n');
       await this.#report(error.retry ? 'Provisioning' : 'Failed', [
