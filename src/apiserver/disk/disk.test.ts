@@ -101,6 +101,12 @@ describe('Disk', () => {
       clock.advance(1000);
       await turn();
       expect(disk.state).toBe(state);
+      // One that fills up is written again as soon as it can be.
+      disk.failed(true);
+      expect(disk.state).toBe('full');
+      clock.advance(2000);
+      await turn();
+      expect(disk.state).toBe(state);
       disk.close();
     }
   });
@@ -112,6 +118,7 @@ describe('Disk', () => {
     };
     const disk = new Disk({ reserve, clock: new ManualClock() });
     disk.failed(true);
+    expect(disk.state).toBe('failing');
     expect(() => disk.admit()).toThrow(ApiError);
   });
 

@@ -61,17 +61,16 @@ export class Disk implements Room {
   /** A write failed; `isFull`: for want of room, else the disk is asked why. */
   failed(isFull: boolean): void {
     const found = isFull ? 'full' : this.#probed();
-    if (found === 'ok') return;
-    if (found === 'full') this.#giveUp();
-    this.#become(found);
+    if (found !== 'ok') this.#become(found === 'full' ? this.#giveUp() : found);
   }
 
-  /** The disk may refuse even that; whoever reports a failed write has to go on. */
-  #giveUp(): void {
+  /** The disk may refuse even that; the caller still has a failed write to answer. */
+  #giveUp(): DiskState {
     try {
       this.#options.reserve.giveUp();
+      return 'full';
     } catch {
-      this.#become('failing');
+      return 'failing';
     }
   }
 
@@ -87,12 +86,12 @@ export class Disk implements Room {
   async #try(): Promise<void> {
     if (this.#isTrying) return;
     this.#isTrying = true;
+    const { reserve, clock } = this.#options;
     try {
-      const isWhole = await this.#options.reserve.take();
-      if (isWhole) this.#become(this.#probed());
-      // A disk that never had room for the reserve is small, not full.
-      else if (this.#options.reserve.bytes !== undefined) this.#become('full');
-      else this.#stop = this.#options.clock.after(TRY_LATER_MS, () => void this.#try());
+      const isWhole = await reserve.take();
+      // Given up in part, the disk is full until the reserve is whole again. A disk that never had room for it is small.
+      this.#become(isWhole || reserve.bytes === undefined ? this.#probed() : 'full');
+      if (!isWhole && this.#state === 'ok') this.#stop = clock.after(TRY_LATER_MS, () => void this.#try());
     } catch (error) {
       this.#become(isWantOfRoom(error) ? 'full' : 'failing');
     } finally {
