@@ -2,6 +2,7 @@
 import { rfc3339 } from '../../clock.ts';
 import { LOOPBACK } from '../auth/identity.ts';
 import { FLOW_SCHEMAS, FLOWCONTROL, LEVELS } from '../fairness/flow-schemas.ts';
+import type { Stored } from '../store/store.ts';
 import { builtin, hasReason, type Loop, type LoopContext, pages, scan, warn } from './loop.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -17,18 +18,22 @@ export const flowSchemaStatus: Loop = (context) => {
         warn(context, `status of flow schema ${name} was not written`, error);
     },
   });
+  // Most are right already, as those of a fresh cluster are.
+  const look = (stored: Stored) => {
+    if (newStatus(context, stored)) queue.add(stored.key.name);
+  };
   const all = async () => {
-    for await (const page of pages(store, FLOW_SCHEMAS)) for (const { key } of page) queue.add(key.name);
+    for await (const page of pages(store, FLOW_SCHEMAS)) page.forEach(look);
   };
   const stops = [
     store.watch({ resource: FLOW_SCHEMAS, afterRv: store.rv }, ({ type, current }) => {
-      if (type !== 'DELETED') queue.add(current.key.name);
+      if (type !== 'DELETED') look(current);
     }),
     store.watch({ resource: LEVELS, afterRv: store.rv }, ({ type }) => {
       // What a level says does not matter here, only that it is there.
       if (type !== 'MODIFIED') all().catch((error) => warn(context, 'reading flow schemas failed', error));
     }),
-    scan(context, FLOW_SCHEMAS, (stored) => queue.add(stored.key.name)),
+    scan(context, FLOW_SCHEMAS, look),
   ];
   return () => {
     for (const stop of stops) stop();
@@ -42,22 +47,27 @@ interface Condition {
   lastTransitionTime?: string;
 }
 
-async function update(context: LoopContext, name: string): Promise<void> {
-  const { store, clock, operations } = context;
-  const schema = store.get({ resource: FLOW_SCHEMAS, namespace: '', name })?.object();
-  if (!schema) return;
+/** Undefined where it is right as it is. */
+function newStatus({ store, clock }: LoopContext, stored: Stored): { conditions: Condition[] } | undefined {
+  const schema = stored.object();
   const level = schema.spec?.priorityLevelConfiguration?.name ?? '';
   const isThere = store.get({ resource: LEVELS, namespace: '', name: level }) !== undefined;
   const condition = dangling(level, isThere);
   const conditions = (schema.status?.conditions ?? []) as Condition[];
   const known = conditions.find(({ type }) => type === condition.type);
-  if (known?.status === condition.status) return;
+  if (known?.status === condition.status) return undefined;
   const others = conditions.filter((one) => one !== known);
-  const status = { conditions: [...others, { ...condition, lastTransitionTime: rfc3339(clock.now()) }] };
+  return { conditions: [...others, { ...condition, lastTransitionTime: rfc3339(clock.now()) }] };
+}
+
+async function update(context: LoopContext, name: string): Promise<void> {
+  const stored = context.store.get({ resource: FLOW_SCHEMAS, namespace: '', name });
+  const status = stored && newStatus(context, stored);
+  if (!status) return;
   const resource = builtin(context, FLOWCONTROL, 'v1', 'flowschemas');
-  const body = { metadata: { resourceVersion: schema.metadata.resourceVersion }, status };
+  const body = { metadata: { resourceVersion: String(stored.rv) }, status };
   const options = { identity: LOOPBACK, fieldManager: MANAGER, subresource: 'status' };
-  await operations.patch(resource, '', name, { type: 'merge', body }, options);
+  await context.operations.patch(resource, '', name, { type: 'merge', body }, options);
 }
 
 /** In the words of kube-apiserver. */
