@@ -1,5 +1,7 @@
 /** Whether a configuration fits its type; the texts are upstream's (structured-merge-diff typed/validate.go). */
+import { chargeWork } from '../allowance.ts';
 import { goPlain, goSyntax, goType } from '../patch/go-value.ts';
+import { FIELD_WORK } from './field-set.ts';
 import { showElement } from './path-element.ts';
 import { type ListType, type MapType, NOTHING, type Scalar, type Type } from './type.ts';
 import { childElement, childType, ItemError, isMap, itemElement, type JsonMap, shapeOf } from './value.ts';
@@ -16,6 +18,7 @@ export function typeProblems(type: Type, value: unknown): TypeProblem[] {
 }
 
 function check(type: Type, value: unknown, path: string, problems: TypeProblem[]): void {
+  chargeWork(FIELD_WORK);
   switch (shapeOf(type, value)) {
     case 'map':
       if (isMap(value)) checkMap(type.map as MapType, value, path, problems);

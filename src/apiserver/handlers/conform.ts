@@ -7,6 +7,7 @@ import type { Resource } from '../resource.ts';
 import { checkTypes } from '../schema/check-types.ts';
 import { prune } from '../schema/prune.ts';
 import { type ApiError, badRequest, field, invalid } from '../status.ts';
+import { isLarge, yieldTurn } from '../turns.ts';
 import { servedApiVersion } from './stored-form.ts';
 
 /** Fills in absent apiVersion and kind; refuses other ones, as decoding into a known type does. */
@@ -64,18 +65,19 @@ function isRegistered(apiVersion: string, kind: string): boolean {
  * Checks the types and drops unknown fields, in place. What was dropped or stood twice is an error, a warning or
  * nothing, by `fieldValidation` (default Warn).
  */
-export function conform(
+export async function conform(
   resource: Resource,
   object: KubeObject,
   options: WriteOptions,
   duplicates: string[] = [],
   source: 'body' | 'patch' | 'apply' = 'body',
-): void {
+): Promise<void> {
   let unknown: string[];
   try {
     if (resource.custom) unknown = resource.custom.prune(object);
     else {
       checkTypes(object, resource.schema());
+      if (isLarge(options.size)) await yieldTurn(options.size, options.scope);
       unknown = prune(object, resource.schema());
     }
   } catch (error) {

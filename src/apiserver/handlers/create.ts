@@ -26,7 +26,7 @@ export async function create(
   options: WriteOptions,
 ): Promise<KubeObject> {
   checkKind(resource, object);
-  conform(resource, object, options, options.duplicates);
+  await conform(resource, object, options, options.duplicates);
   await yieldTurn(options.size, options.scope);
   return createConformed(context, resource, namespace, object, options);
 }

@@ -1,6 +1,6 @@
 /** Recording who manages which fields, and merging what is applied: by a worker thread where there is much to do. */
 import type { KubeObject, ManagedFieldsEntry } from '../../api/object.ts';
-import { type ApplyRequest, applyConfiguration } from '../apply/apply-configuration.ts';
+import { type ApplyRequest, applyConfiguration, checkConfiguration } from '../apply/apply-configuration.ts';
 import { recordUpdate, type UpdateRequest } from '../apply/record-update.ts';
 import { lookupIn } from '../apply/version-terms.ts';
 import { NO_SUBJECT, offload } from '../offload/offload.ts';
@@ -37,6 +37,14 @@ export function applied(
     if (size <= SHORT) return apply();
     return offload(inOneStep(apply), 'apply', [...schemaOf(resource), request, terms], { scope });
   });
+}
+
+/** Throws where a configuration does not fit its schema. */
+export async function checkApplied(resource: Resource, config: KubeObject, options: WriteOptions): Promise<void> {
+  const { size = 0, scope } = options;
+  const check = () => checkConfiguration(config, resource.schema());
+  if (size <= SHORT) check();
+  else await offload(inOneStep(check), 'checkConfiguration', [...schemaOf(resource), config], { scope });
 }
 
 /** How a worker thread gets the schema: it has those of built-in kinds, and keeps those of others. */

@@ -1,6 +1,5 @@
 /** PATCH in its four forms. Without a resource version in the patch it is re-applied until it fits; never a 409. */
 import type { KubeObject } from '../../api/object.ts';
-import { checkConfiguration } from '../apply/apply-configuration.ts';
 import { resetFields } from '../apply/reset-fields.ts';
 import type { ClusterContext } from '../cluster-context.ts';
 import { clone } from '../json.ts';
@@ -15,7 +14,7 @@ import { checkKind, conform } from './conform.ts';
 import { createByChange } from './create.ts';
 import { APPLIED } from './draft.ts';
 import { settleName, settleNamespace, subjectOf } from './metadata.ts';
-import { applied, schemaOf } from './ownership.ts';
+import { applied, checkApplied, schemaOf } from './ownership.ts';
 import { servedApiVersion } from './stored-form.ts';
 
 type Written = { object: KubeObject; created: boolean };
@@ -39,7 +38,7 @@ export async function patch(
       const object = await withPatch(resource, live, patch, { ...options, size: Math.max(size, options.size ?? 0) });
       checkKind(resource, object);
       await yieldTurn(size, options.scope);
-      conform(resource, object, options, options.duplicates, 'patch');
+      await conform(resource, object, options, options.duplicates, 'patch');
       settleNamespace(resource, object, namespace);
       settleName(object, name);
       checkUid(resource, object, live);
@@ -103,9 +102,9 @@ async function apply(
   checkKind(resource, config);
   const named = config.metadata.name;
   await yieldTurn(options.size, options.scope);
-  checkConfiguration(config, resource.schema());
+  await checkApplied(resource, config, options);
   await yieldTurn(options.size, options.scope);
-  conform(resource, config, options, options.duplicates, 'apply');
+  await conform(resource, config, options, options.duplicates, 'apply');
   settleNamespace(resource, config, namespace);
   config.metadata.name ??= name;
   settleName(config, name);

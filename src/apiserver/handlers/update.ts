@@ -20,7 +20,7 @@ export async function update(
   options: WriteOptions,
 ): Promise<{ object: KubeObject; created: boolean }> {
   checkKind(resource, object);
-  conform(resource, object, options, options.duplicates);
+  await conform(resource, object, options, options.duplicates);
   await yieldTurn(options.size, options.scope);
   settleNamespace(resource, object, namespace);
   settleName(object, name);

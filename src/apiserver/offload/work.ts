@@ -6,7 +6,7 @@ import type { PolicySpec } from '../admission/policy/policy.ts';
 import { type ExpressionWarning, type TypedKinds, typeWarnings } from '../admission/policy/type-checking.ts';
 import { type ConditionSources, MatchConditions } from '../admission/webhook/match-conditions.ts';
 import { limitHeap } from '../allowance.ts';
-import { type ApplyRequest, applyConfiguration } from '../apply/apply-configuration.ts';
+import { type ApplyRequest, applyConfiguration, checkConfiguration } from '../apply/apply-configuration.ts';
 import { recordUpdate, type UpdateRequest } from '../apply/record-update.ts';
 import { lookupIn, MissingConversion, type VersionTerms } from '../apply/version-terms.ts';
 import type { Authorizer, Decision } from '../auth/identity.ts';
@@ -44,6 +44,9 @@ const WORK = {
   },
   apply(schema: Schema, name: SchemaName | undefined, request: ApplyTerms, terms?: VersionTerms) {
     return applyConfiguration({ ...request, schema: schemaOf(schema, name), versions: terms && lookupIn(terms) });
+  },
+  checkConfiguration(schema: Schema, name: SchemaName | undefined, config: KubeObject): void {
+    checkConfiguration(config, schemaOf(schema, name));
   },
   patch(schema: Schema, name: SchemaName | undefined, type: PatchType, live: KubeObject, patch: unknown): KubeObject {
     return patched(type, live, patch, schemaOf(schema, name));
