@@ -5,7 +5,7 @@ SHELL := bash
 
 NPM_STAMP := node_modules/.package-lock.json
 
-.PHONY: help up down test lint bench build generate tools
+.PHONY: help up down test lint attack bench build generate tools
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,9 @@ lint: $(NPM_STAMP) ## format, lint, types, import direction, dead code
 
 bench: build ## benchmarks: a table, and JSON in bench/results/
 	npx tsx bench/main.ts
+
+attack: build ## hostile users against a built server; the result goes to docs/security.md (ARGS="--only floods")
+	node --import tsx test/attack/main.ts $(ARGS)
 
 generate: $(NPM_STAMP) ## write what is derived from src/api: CRDs and docs/reference
 	node --import tsx tools/gen-api.ts

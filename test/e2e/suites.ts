@@ -28,6 +28,7 @@ export const suites: readonly Suite[] = [
     about: '50,000 random cases of apply, patches, custom resources and CEL, judged by upstream’s libraries',
     parts: ['oracle'],
   },
+  { name: 'attack', about: 'every attack of `make attack` but floods, which measure time', parts: [] },
   { name: 'helm', about: 'helm and a chart with hooks on a virtual cluster', parts: ['helm', 'kubernetes'] },
   {
     name: 'kind',
