@@ -26,6 +26,8 @@ export interface Scene {
   /** In the installation's namespace `team-red`: a ServiceAccount bound to `rookery-tenant`, and one bound to `rookery-student`. */
   readonly tenant: User;
   readonly student: User;
+  /** There too: may write every kind of cluster, and has no permission for the host. */
+  readonly builder: User;
   /** Somebody without any credential, at the installation and at red. */
   readonly stranger: Http;
   /** The process of the control plane. */
@@ -64,6 +66,12 @@ export async function openScene(): Promise<Scene> {
       const secret = { ...named('v1', 'Secret', CANARY), stringData: { canary: CANARY } };
       await done(http.post('/api/v1/namespaces/default/secrets', secret));
     }
+    await done(
+      root.http.post('/apis/rbac.authorization.k8s.io/v1/clusterroles', {
+        ...named('rbac.authorization.k8s.io/v1', 'ClusterRole', 'builder'),
+        rules: [{ apiGroups: ['infrastructure.cluster.x-k8s.io'], resources: ['*'], verbs: ['*'] }],
+      }),
+    );
     const member = async (role: string) => client(url, ca, await memberToken(root.http, role));
     return {
       rookery,
@@ -75,6 +83,7 @@ export async function openScene(): Promise<Scene> {
       blue,
       tenant: await member('rookery-tenant'),
       student: await member('rookery-student'),
+      builder: await member('builder'),
       stranger: client(url, ca, '').http,
       pid: () => JSON.parse(readFileSync(join(rookery.home, 'state.json'), 'utf8')).pid as number,
       close: () => close(rookery, clients),

@@ -9,13 +9,16 @@ import { NAMESPACE, named, type Scene } from '../scene.ts';
 const INFRASTRUCTURE = 'infrastructure.cluster.x-k8s.io/v1alpha1';
 const PLACE = `/apis/${INFRASTRUCTURE}/namespaces/${NAMESPACE}`;
 
+/** Neither the role of tenants nor the right to write the kind is a permission for the host. */
 function orders(name: string, kind: string, plural: string, spec: object): Attack {
   return {
     name,
-    run: async ({ tenant, root }) => {
-      const answer = await tenant.http.post(`${PLACE}/${plural}`, { ...named(INFRASTRUCTURE, kind, 'evil'), spec });
-      if (answer.status < 300) await root.http.delete(`${PLACE}/${plural}/evil`);
-      refused(answer, 403);
+    run: async ({ tenant, builder, root }) => {
+      for (const { http } of [tenant, builder]) {
+        const answer = await http.post(`${PLACE}/${plural}`, { ...named(INFRASTRUCTURE, kind, 'evil'), spec });
+        if (answer.status < 300) await root.http.delete(`${PLACE}/${plural}/evil`);
+        refused(answer, 403, 422);
+      }
     },
   };
 }
@@ -48,7 +51,7 @@ export const host: Subject = {
       run: (scene) =>
         watched(scene, async (binary) => {
           const body = { ...named(INFRASTRUCTURE, 'K3sCluster', 'runs'), spec: { host: { local: true }, binary } };
-          const answer = await scene.tenant.http.post(`${PLACE}/k3sclusters`, body);
+          const answer = await scene.builder.http.post(`${PLACE}/k3sclusters`, body);
           if (answer.status < 300) {
             await delay(3_000);
             await scene.root.http.delete(`${PLACE}/k3sclusters/runs`);
