@@ -1,5 +1,5 @@
 /**
- * Stores that are lost or damaged: refused until somebody puts a whole one in their place, never replaced by an empty one. A file that is gone is
+ * Stores that are lost or damaged: refused until a person puts a whole one in their place, never replaced by an empty one. A file that is gone is
  * told by its absence; what was found in a file is written down beside the stores and holds for that file as it is, also after a restart.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -100,7 +100,7 @@ export class StoreHealth {
     this.#inodes.delete(name);
   }
 
-  /** An open store writes on into a file that nobody finds any more. */
+  /** An open store goes on writing into its file after that was deleted or replaced. */
   lostWhileOpen(name: string): RookeryError | undefined {
     const opened = this.#inodes.get(name);
     if (opened === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** When the last backup was made, for those who look: only where backups are made on a schedule. */
+/** When the last backup was made, for `status` and `doctor`; only where backups are made on a schedule. */
 import { BackupFolder } from '../embedded/backup/backup-folder.ts';
 import type { State } from '../embedded/state-file.ts';
 import { age } from './output.ts';

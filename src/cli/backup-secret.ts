@@ -1,4 +1,4 @@
-/** The passphrase or key file of backups, from where people keep it. It is never an argument: those are seen by everyone on the machine. */
+/** The passphrase or key file of backups, from where people keep it. It is never an argument: every user of the machine can see those. */
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';

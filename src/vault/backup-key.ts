@@ -33,7 +33,7 @@ export async function deriveKey(secret: BackupSecret, recipe: KeyRecipe): Promis
     return Buffer.from(await derive('sha256', secret.content, salt, 'rookery backup', KEY_BYTES));
   }
   const { N, r, p } = recipe as Extract<KeyRecipe, { kind: 'passphrase' }>;
-  if (!Number.isInteger(N) || N > N_MAX || r !== SCRYPT.r || p !== SCRYPT.p) throw strange();
+  if (!Number.isInteger(N) || N > N_MAX || r !== SCRYPT.r || p !== SCRYPT.p) throw unknownRecipe();
   const derive = promisify(scrypt) as (text: string, salt: Buffer, size: number, options: object) => Promise<Buffer>;
   return await derive(secret.text.normalize('NFC'), salt, KEY_BYTES, { N, r, p, maxmem: 256 * N * r });
 }
@@ -56,8 +56,8 @@ function otherKind(kind: string): RookeryError {
   return new RookeryError('backup.key', `this backup was made with ${what}`, { class: 'user', hint: how });
 }
 
-function strange(): RookeryError {
-  return new RookeryError('backup.damaged', 'the backup says in a strange way how its key is derived', {
+function unknownRecipe(): RookeryError {
+  return new RookeryError('backup.damaged', 'the backup asks for a key that is derived in an unknown way', {
     hint: 'It was changed, or made by a newer Rookery. Use another one: rookery backup list',
   });
 }

@@ -95,7 +95,7 @@ export class SealedFileReader {
     }
   }
 
-  /** All of them: who stops before the end does not know that the file is whole. */
+  /** All of them: only a caller that reads to the end knows that the file is whole. */
   async *frames(key: Buffer): AsyncGenerator<Frame> {
     let at = this.#start;
     for (let number = 0; ; number++) {

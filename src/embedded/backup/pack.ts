@@ -161,7 +161,7 @@ async function* entries(reader: SealedFileReader, key: Buffer, placeOf: (path: s
         entry = JSON.parse(content.toString()) as Entry;
         parts = [];
         if (!ALLOWED.test(entry.path))
-          throw new RookeryError('backup.damaged', `the backup has a file in a strange place`);
+          throw new RookeryError('backup.damaged', 'the backup has a file that belongs in no home');
         const place = placeOf(entry.path);
         if (place) {
           await mkdir(dirname(place), { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 /**
  * How a command asks the control plane for copies to pack: a ConfigMap in kube-system, which only administrators of the control plane may write. The
- * answer is in its data. Whoever asked removes it; one that was forgotten goes after an hour, with the copies.
+ * answer is in its data. The command removes it; one that a killed command left is removed after an hour, with the copies.
  */
 import { rm } from 'node:fs/promises';
 import type { KubeObject } from '../../api/object.ts';
