@@ -50,7 +50,6 @@ const WHY: Record<string, string> = {
 
 function unusable(path: string, why: string, cause?: unknown): RookeryError {
   return new RookeryError('home.unusable', `${path} cannot be the home of Rookery: ${why}`, {
-    class: 'user',
     hint: HINT,
     cause,
   });
