@@ -54,6 +54,11 @@ export const bodies: Subject = {
     sends('YAML that is nested 20,000 levels deep', () => `a: ${'['.repeat(20_000)}`, yaml, 400),
     sends('a YAML alias bomb', aliasBomb, yaml, 400, 413, 422),
     sends('YAML with a tag of another language', () => 'a: !!js/function "function(){ process.exit() }"', yaml),
+    {
+      name: 'sends 30,000 nested YAML keys, which its parser needs minutes for',
+      run: async ({ red }) =>
+        survived(await red.http.post(`${MAPS}?timeout=3s`, '? '.repeat(30_000), { contentType: yaml })),
+    },
     sends('YAML that merges itself', () => 'a: &a\n  <<: *a\n', yaml),
     sends('700,000 YAML documents', () => '---\n'.repeat(700_000), yaml),
     sends('YAML of 500,000 keys', () => Array.from({ length: 250_000 }, (_, i) => `k${i}: 1`).join('\n'), yaml),
