@@ -2,7 +2,6 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { replaceLostKeys } from '../embedded/lost-key-replacement.ts';
 import { KEY_KINDS, type KeyKind } from '../embedded/rotation-file.ts';
 import { readState } from '../embedded/state-file.ts';
 import type { VaultStatus } from '../embedded/vault.ts';
@@ -31,8 +30,6 @@ export async function vaultStatus(options: GlobalOptions): Promise<void> {
 
 export async function rotateKeys(options: GlobalOptions & { wait: boolean }, names: string[]): Promise<void> {
   const kinds = kindsNamed(names);
-  // Only kinds that somebody named: a lost key is never replaced in passing.
-  if (names.length > 0 && !(await readState(homeOf(options)))) await replaceLost(options, kinds);
   const status = await withVault(options, async (vault) => {
     await vault.call('rotate', { kinds });
     return options.wait ? await finished(options, vault) : await vault.status();
@@ -50,10 +47,6 @@ export async function retireKeys(options: GlobalOptions & { force?: boolean }, n
       ? 'there is no old key to retire\n'
       : retired.map(({ name, kind }) => `retired: ${name} (${kind})\n`).join(''),
   );
-}
-
-async function replaceLost(options: GlobalOptions, kinds: KeyKind[]): Promise<void> {
-  for (const sentence of await replaceLostKeys(homeOf(options), kinds)) process.stderr.write(`${sentence}\n`);
 }
 
 interface RevokeOptions extends GlobalOptions {

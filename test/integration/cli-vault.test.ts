@@ -1,6 +1,6 @@
 /** What an administrator types to take links and certificates back, and to exchange keys: with a control plane that runs, and without one. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -144,13 +144,16 @@ it('does the same where no control plane runs, and what was sealed opens afterwa
   expect(Object.keys(kept)).toEqual(['2']);
 });
 
-it('makes a new CA for a lost one only when somebody asks for that', async () => {
+it('exchanges no lost key in passing: a person accepts a new one', async () => {
   expect(await run('down')).toMatchObject({ code: 0 });
   const file = join(rookery.home, 'pki', 'ca.pem');
   const before = readFileSync(file, 'utf8');
   rmSync(file);
-  const asked = await run('vault', 'rotate', 'ca');
-  expect(asked).toMatchObject({ code: 0, stderr: expect.stringContaining('clients do not trust the new CA') });
+  const refused = await run('vault', 'rotate', 'ca');
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain('rookery vault replace-lost ca');
+  expect(existsSync(file)).toBe(false);
+  expect(await run('vault', 'replace-lost', 'ca')).toMatchObject({ code: 0 });
   expect(readFileSync(file, 'utf8')).not.toContain(before.split('\n').slice(1, 6).join('\n'));
   const keys = join(rookery.home, 'keys.json');
   const kept = readFileSync(keys, 'utf8');

@@ -145,16 +145,17 @@ export class ApiServer {
       const split = splitCluster(exchange.path);
       exchange.path = split.path;
       if (split.cluster === ROOT) split.cluster = this.#meantBy(exchange, socketOf(request));
+      const route = parseRoute(exchange.method, exchange.path, exchange.query);
+      const deadline = deadlineOf(exchange, route);
       const caller = await this.#callers.find(split.cluster, this.#factsOf(request, exchange));
       cluster = caller.cluster;
       cluster.active++;
       const { identity } = caller;
       if (identity !== ANONYMOUS) this.#connections.recognise(peerOf(request));
-      const route = parseRoute(exchange.method, exchange.path, exchange.query);
       const current = new RequestScope(cluster.name);
       scope = current;
       exchange.response.once('close', () => current.end(CLIENT_GONE));
-      inTime = this.#limit(cluster, exchange, route, scope);
+      inTime = this.#limit(cluster, exchange, deadline, scope);
       scope.user = identity.user;
       this.#noteCall(cluster, exchange, identity.user);
       const entered = this.#fairness.enter(cluster, exchange, identity, route);
@@ -204,8 +205,7 @@ export class ApiServer {
   }
 
   /** Answers for a request that takes too long; the function returned says that it did not. */
-  #limit(cluster: Cluster, exchange: Exchange, route: Route, scope: RequestScope): () => void {
-    const deadline = deadlineOf(exchange, route);
+  #limit(cluster: Cluster, exchange: Exchange, deadline: number | undefined, scope: RequestScope): () => void {
     if (deadline === undefined) return () => {};
     return cluster.clock.after(deadline, () => {
       exchange.closeAfterAnswer();

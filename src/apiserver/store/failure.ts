@@ -77,7 +77,7 @@ function unreachable(file: string, error: Error): RookeryError {
 
 export function broken(file: string, why: string, cause?: unknown): RookeryError {
   return new RookeryError('store.broken', `${file} is not a readable Rookery store: ${why}`, {
-    hint: 'The file was left as it is. Restore a copy of it, or move it away to start empty.',
+    hint: 'The file was left as it is. Restore it from a backup: rookery backup restore',
     cause,
   });
 }
@@ -91,7 +91,7 @@ export function newer(file: string, format: number, known: number): RookeryError
   return new RookeryError(
     'store.newer',
     `${file} was written by a newer Rookery (format ${format}, this one knows ${known})`,
-    { hint: 'Use that version, or move the file away to start empty. It was left as it is.' },
+    { hint: 'The file was left as it is. Use that version of Rookery.' },
   );
 }
 
