@@ -8,17 +8,16 @@ import { layReady } from '../embedded/backup/restore-cluster.ts';
 import { restoreHome } from '../embedded/backup/restore-home.ts';
 import { claimHome, removeState } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
-import { getCondition } from '../kube/index.ts';
 import { tenantName } from '../provisioners/virtual/tenants.ts';
 import { progressLine } from './backup-options.ts';
 import { backupSecret } from './backup-secret.ts';
 import { findProvided } from './cluster-lookup.ts';
-import { STORE_TROUBLES } from './cluster-start-empty.ts';
 import { isReadyNow, waitForProvider } from './cluster-wait.ts';
 import { connect, type GlobalOptions, homeOf } from './connect.ts';
 import { seconds } from './numbers.ts';
 import { print } from './output.ts';
 import { progressView } from './progress-view.ts';
+import { hasStoreTrouble } from './store-trouble.ts';
 import { rookeryVersion } from './version.ts';
 
 interface RestoreOptions extends GlobalOptions {
@@ -67,7 +66,7 @@ async function restoreCluster(options: RestoreOptions, name: string, parts: Part
   try {
     const { way, key, provider } = await findProvided(store, options.namespace, name);
     if (way.fidelity !== 'simulated') throw notHere(name, way.name);
-    if (!isLost(provider) && !options.replace) throw isWell(name);
+    if (!hasStoreTrouble(provider) && !options.replace) throw isWell(name);
     const manifest = await layReady({ home, tenant: tenantName(key.namespace, key.name), ...parts });
     const annotations = { [STORE_DECISION_ANNOTATION]: 'restore', [SUSPENDED_ANNOTATION]: null };
     await store.patch(way.resource, key, { type: 'merge', body: { metadata: { annotations } } });
@@ -90,10 +89,6 @@ async function restoreCluster(options: RestoreOptions, name: string, parts: Part
   } finally {
     await close();
   }
-}
-
-function isLost(provider: KubeObject): boolean {
-  return STORE_TROUBLES.includes(getCondition(provider, 'Ready')?.reason ?? '');
 }
 
 function isWell(name: string): RookeryError {

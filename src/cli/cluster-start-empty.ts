@@ -8,6 +8,7 @@ import { connect, type GlobalOptions } from './connect.ts';
 import { seconds } from './numbers.ts';
 import { print } from './output.ts';
 import { progressView } from './progress-view.ts';
+import { hasStoreTrouble } from './store-trouble.ts';
 
 interface StartEmptyOptions extends GlobalOptions {
   namespace: string;
@@ -15,16 +16,14 @@ interface StartEmptyOptions extends GlobalOptions {
   timeout: string;
 }
 
-export const STORE_TROUBLES = ['StoreMissing', 'StoreDamaged'];
-
 export async function startEmpty(options: StartEmptyOptions, name: string): Promise<void> {
   const timeoutMs = seconds(options.timeout, '--timeout');
   const { store, signal, close } = await connect(options);
   try {
     const { way, key, provider } = await findProvided(store, options.namespace, name);
-    const { reason = '', message } = getCondition(provider, 'Ready') ?? {};
-    if (!STORE_TROUBLES.includes(reason)) throw nothingLost(name);
-    if (!options.yes) throw notSaid(name, message?.split('\n')[0] ?? reason);
+    if (!hasStoreTrouble(provider)) throw nothingLost(name);
+    if (!options.yes)
+      throw notSaid(name, getCondition(provider, 'Ready')?.message?.split('\n')[0] ?? 'its store is lost');
     const body = {
       metadata: { annotations: { [STORE_DECISION_ANNOTATION]: 'start-empty', [SUSPENDED_ANNOTATION]: null } },
     };

@@ -2,12 +2,14 @@
 import type { KubeObject } from '../api/object.ts';
 import { clusters } from '../api/resources.ts';
 import { STALLED } from '../controllers/progress-status.ts';
+import { STORE_DECISION_ANNOTATION } from '../controllers/provisioned-cluster-scope.ts';
 import { readExplanation } from '../diagnosis/explanation.ts';
 import { RookeryError } from '../errors.ts';
 import { getCondition, isConditionTrue, type ObjectStore, waitFor } from '../kube/index.ts';
 import type { ClusterWay } from '../provisioners/registry.ts';
 import { missing } from './cluster-lookup.ts';
 import type { ProgressView } from './progress-view.ts';
+import { hasStoreTrouble } from './store-trouble.ts';
 
 export interface Wait {
   timeoutMs: number;
@@ -49,7 +51,7 @@ export async function waitForProvider(
     if (!provider) return false;
     view.see(provider);
     if (wanted(provider)) return true;
-    stopWhenStalled(provider);
+    if (!isDecided(provider)) stopWhenStalled(provider);
     return false;
   };
   let isDone = false;
@@ -68,6 +70,12 @@ export async function waitForProvider(
 export function isReadyNow(provider: KubeObject): boolean {
   const { generation = 0 } = provider.metadata;
   return isConditionTrue(provider, 'Ready') && (provider.status?.observedGeneration ?? generation) >= generation;
+}
+
+/** A person has decided about the lost store that its conditions still tell of. */
+function isDecided(provider: KubeObject): boolean {
+  const isPending = provider.metadata.annotations?.[STORE_DECISION_ANNOTATION] !== undefined;
+  return isPending && hasStoreTrouble(provider);
 }
 
 /** Nothing comes of waiting for these: somebody has to install or start something. */
