@@ -3,7 +3,6 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KEY_KINDS, type KeyKind } from '../embedded/rotation-file.ts';
-import { readState } from '../embedded/state-file.ts';
 import type { VaultStatus } from '../embedded/vault.ts';
 import { serveVault, VAULT_PATH, type VaultCalls } from '../embedded/vault-requests.ts';
 import type { KeyStatus } from '../embedded/vault-status.ts';
@@ -11,7 +10,7 @@ import { RookeryError } from '../errors.ts';
 import { HttpClient } from '../kube/http-client.ts';
 import { loadKubeconfig } from '../kube/index.ts';
 import { tenantName } from '../provisioners/virtual/tenants.ts';
-import { connect, type GlobalOptions, homeOf } from './connect.ts';
+import { connect, type GlobalOptions } from './connect.ts';
 import { LiveLines } from './live-lines.ts';
 import { age, columns, print } from './output.ts';
 

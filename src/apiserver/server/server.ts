@@ -33,7 +33,7 @@ import { PageNotFound } from './not-found.ts';
 import { type OwnPaths, type Pages, servePath } from './path-requests.ts';
 import { deadlineOf, tookTooLong } from './request-deadline.ts';
 import { serveResource } from './resource-requests.ts';
-import { clusterNamed, parseRoute, type Route, splitCluster } from './route.ts';
+import { clusterNamed, parseRoute, splitCluster } from './route.ts';
 
 export interface ServerOptions {
   clusters: Clusters;
