@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pc from 'picocolors';
 import { clusters } from '../api/resources.ts';
+import { isStoreTrouble } from '../apiserver/index.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { ControlPlane, type ControlPlaneOptions } from '../embedded/control-plane.ts';
 import { Home } from '../embedded/home.ts';
@@ -141,7 +142,12 @@ async function refreshKubeconfigs(plane: ControlPlane, home: Home): Promise<void
   for (const name of files.map((file) => file.replace(/\.kubeconfig$/, ''))) {
     const file = home.clusterKubeconfig(name);
     if (!plane.clusters.has(name) || readFileSync(file, 'utf8').includes(plane.urlOf(name))) continue;
-    await writePrivate(file, await plane.kubeconfig(name));
+    try {
+      await writePrivate(file, await plane.kubeconfig(name));
+    } catch (error) {
+      // Its conditions and the log say what is lost; the other clusters need the control plane.
+      if (!isStoreTrouble(error)) throw error;
+    }
   }
 }
 

@@ -1,15 +1,15 @@
 /** A disk that fills up: reads go on, deletes make room, and the process can be stopped. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Http } from '../../harness/http.ts';
-import { Rookery } from '../../harness/rookery.ts';
+import { Rookery, until } from '../../harness/rookery.ts';
 import { type Attack, held, NotHeld, type Subject } from '../attack.ts';
 import { credentialsIn, done, named, type Scene } from '../scene.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
-const DISK_MB = 48;
+const DISK_MB = 64;
 
 interface FullDisk {
   rookery: Rookery;
@@ -30,6 +30,8 @@ async function onFullDisk(act: (disk: FullDisk) => Promise<void>): Promise<void>
     for (let i = 0; i < 20; i++) {
       await done(http.post(MAPS, { ...named('v1', 'ConfigMap', `kept${i}`), data: { a: 'x'.repeat(20_000) } }));
     }
+    await until('the reserve', () => existsSync(join(rookery.home, 'reserve')));
+    await delay(1_000);
     const filler = join(rookery.home, 'filler');
     mkdirSync(filler);
     fill(filler);
