@@ -144,23 +144,32 @@ describe.each(['identity', 'gzip'])('on one connection, %s', (encoding) => {
     agent.destroy();
   });
 
-  it('by hand: all requests are sent before the first answer is read', async () => {
-    const socket = connectTls({ host: '127.0.0.1', port: port(), ca: scene.server.caPem, ALPNProtocols: ['http/1.1'] });
-    const head = (method: string, more: string) =>
-      `${method} ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token()}\r\nAccept-Encoding: ${encoding}\r\n${more}\r\n`;
-    const texts = WRITES.flatMap(([size]) => Array.from({ length: 4 }, (_, turn) => String(turn).padEnd(size, 'h')));
-    const requests = texts.flatMap((text) => {
-      const body = patchTo(text);
-      const patch = head('PATCH', `Content-Type: ${MERGE}\r\nContent-Length: ${body.length}\r\n`) + body;
-      return [patch, head('GET', '')];
-    });
-    socket.write(requests.join('') + head('GET', 'Connection: close\r\n'));
-    const answers = answersIn(Buffer.concat(await socket.toArray()));
-    expect(answers).toHaveLength(requests.length + 1);
-    for (const { status } of answers) expect(status).toBe(200);
-    // Requests of one connection are worked on at the same time: what each PATCH wrote is in its own answer.
-    expect(texts.map((_, i) => answers[2 * i]?.text.length)).toEqual(texts.map((text) => text.length));
-  });
+  it.each(WRITES.map(([size]) => size))(
+    'by hand, of %i bytes: all requests are sent before the first answer is read',
+    async (size) => {
+      const socket = connectTls({
+        host: '127.0.0.1',
+        port: port(),
+        ca: scene.server.caPem,
+        ALPNProtocols: ['http/1.1'],
+      });
+      const head = (method: string, more: string) =>
+        `${method} ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token()}\r\nAccept-Encoding: ${encoding}\r\n${more}\r\n`;
+      // Requests of one connection are worked on at the same time, and one user may have 7 MB of bodies under way.
+      const texts = Array.from({ length: size > 1_000_000 ? 2 : 6 }, (_, turn) => String(turn).padEnd(size, 'h'));
+      const requests = texts.flatMap((text) => {
+        const body = patchTo(text);
+        const patch = head('PATCH', `Content-Type: ${MERGE}\r\nContent-Length: ${body.length}\r\n`) + body;
+        return [patch, head('GET', '')];
+      });
+      socket.write(requests.join('') + head('GET', 'Connection: close\r\n'));
+      const answers = answersIn(Buffer.concat(await socket.toArray()));
+      expect(answers).toHaveLength(requests.length + 1);
+      for (const { status } of answers) expect(status).toBe(200);
+      // What each PATCH wrote is in its own answer.
+      expect(texts.map((_, i) => answers[2 * i]?.text.length)).toEqual(texts.map((text) => text.length));
+    },
+  );
 });
 
 interface Parsed {
@@ -177,7 +186,10 @@ function answersIn(bytes: Buffer): Parsed[] {
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
     const body = bytes.subarray(end + 4, end + 4 + length);
     const content = /content-encoding: gzip/i.test(head) ? gunzipSync(body) : body;
-    answers.push({ status: Number(head.slice(9, 12)), text: JSON.parse(String(content)).spec.text });
+    answers.push({
+      status: Number(head.slice(9, 12)),
+      text: JSON.parse(String(content)).spec?.text ?? String(content),
+    });
     at = end + 4 + length;
   }
   return answers;

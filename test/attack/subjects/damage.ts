@@ -84,7 +84,8 @@ function tenantDamage(name: string, damage: (file: string, other: string) => voi
   };
 }
 
-function lostFile(path: string[]): Attack {
+/** The refusal names the file, or what is in it. */
+function lostFile(path: string[], named = path.at(-1) as string): Attack {
   return {
     name: `loses ${path.join('/')}`,
     run: () =>
@@ -93,8 +94,7 @@ function lostFile(path: string[]): Attack {
         renameSync(file(...path), file('moved-away'));
         const { code, stderr, stdout } = await up(rookery);
         held(code !== 0, `it started as if nothing were lost: ${stdout}`);
-        const name = path.at(-1) as string;
-        held(`${stderr}${stdout}`.includes(name), `the refusal does not name ${name}: ${stderr}${stdout}`);
+        held(`${stderr}${stdout}`.includes(named), `the refusal does not name ${named}: ${stderr}${stdout}`);
         renameSync(file('moved-away'), file(...path));
         held((await up(rookery)).code === 0, 'it does not start with the file back in its place');
       }),
@@ -115,7 +115,7 @@ export const damage: Subject = {
     tenantDamage("puts another tenant's store in its place", (file, other) => copyFileSync(other, file)),
     lostFile(['keys.json']),
     lostFile(['pki', 'ca.pem']),
-    lostFile(['data', 'root.db']),
+    lostFile(['data', 'root.db'], 'the store of the control plane is missing'),
     {
       name: 'kills the process while writes are acknowledged',
       run: () =>
