@@ -60,6 +60,7 @@ async function inHost(store: ObjectStore, like: Ref, known: readonly Ref[], sign
     // Outside of namespaces: the rest of its cluster says where that is.
     const home = namespace ?? objects.find((o) => ownerOf(o) === id && o.metadata.namespace)?.metadata.namespace;
     const spec = owner?.spec ?? { host: like.spec.host, clusterName: name ?? id, ...(home ? { namespace: home } : {}) };
-    return [{ ref: { id, name: spec.clusterName, spec, access: like.access }, what: textOf(object) }];
+    const { access, place } = like;
+    return [{ ref: { id, name: spec.clusterName, spec, access, place }, what: textOf(object) }];
   });
 }

@@ -41,6 +41,8 @@ const request = (name: string, more: Partial<VclusterSpec> = {}): ClusterRequest
   name,
   spec: { host: { cluster: 'host' }, clusterName: name, ...more },
   access: { kubeconfig },
+  // The host is the test's own API server, at a loopback address.
+  place: 'this machine',
   resolved: { version: 'v1.34.0', image: '' },
   initialized: false,
 });
@@ -193,6 +195,20 @@ it('in a namespace of others it takes away what is its own', LONG, async () => {
   );
   expect(await store.get(host.configMaps, { namespace, name: 'theirs' })).toBeTruthy();
   await store.delete(host.namespaces, { name: namespace });
+});
+
+it('is found when its object is gone, and removed with the reference that was found', LONG, async () => {
+  const orphan = request('orphan');
+  await ready(orphan);
+  const found = (await open().inventory([request('known')])).filter(({ ref }) => ref.id === orphan.id);
+  expect(found.map(({ what }) => what)).toContain('StatefulSet vcluster-orphan/orphan');
+  for (const { ref } of found) {
+    await until(
+      () => open().remove(ref),
+      (removal) => removal.isDone,
+    );
+  }
+  expect(await leftovers()).toEqual([]);
 });
 
 it('surfaces what its pod says', LONG, async () => {
