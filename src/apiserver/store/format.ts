@@ -63,14 +63,25 @@ export function openFile(file: string, options: FormatOptions): Connection {
     checkVersion(file, db.pragma('application_id', { simple: true }), db.pragma('user_version', { simple: true }));
     return db;
   } catch (error) {
-    db?.close();
+    if (db) closeFile(file, db);
     throw storeFailure(error, file);
   }
 }
 
+/** Whoever closes a connection that may write copies the log into the file and removes it, also one that an earlier process left. */
+export function closeFile(file: string, db: Connection): void {
+  clearMark(file, db);
+  db.close();
+}
+
+/** To be called before the connection is closed. */
+export function clearMark(file: string, db: Connection): void {
+  if (file !== ':memory:' && !db.readonly) unclosed.clear(file);
+}
+
 /**
  * Says that there are writes in the log that the file does not have yet: without the log the file would look whole and be an old one. Made after the
- * first commit and removed before the store is closed, so that neither a crash nor a power cut leaves it without a log.
+ * first commit and removed before the store is closed, by whichever process does that, so that neither a crash nor a power cut leaves it without a log.
  */
 export const unclosed = {
   path: (file: string) => `${file}-unclosed`,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -139,6 +139,45 @@ describe('write', () => {
     expect(store.compactedRv).toBe(3);
     expect((await put(store, 'c')).rv).toBe(4);
     expect(store.list({ resource: '/pods' }).items.map((i) => i.key.name)).toEqual(['a', 'c']);
+  });
+});
+
+describe('a store whose process was killed', () => {
+  /** The files as the process leaves them that is killed now. */
+  const killed = () => {
+    const copy = join(dir, 'killed.db');
+    for (const end of ['', '-wal', '-unclosed']) copyFileSync(join(dir, `s.db${end}`), `${copy}${end}`);
+    return copy;
+  };
+
+  it('opens again after one that only read it', async () => {
+    await put(store, 'a');
+    const file = killed();
+    for (let round = 0; round < 3; round++) {
+      const reader = openStore(file, options);
+      expect(reader.get(pods('a'))?.rv).toBe(1);
+      await reader.close();
+    }
+  });
+
+  it('opens again after one that could not open it', async () => {
+    await put(store, 'a');
+    const file = killed();
+    const sealer = () => {
+      throw new Error('no key');
+    };
+    expect(() => openStore(file, { ...options, sealer, sealed: () => true })).toThrow('no key');
+    const reader = openStore(file, options);
+    expect(reader.get(pods('a'))?.rv).toBe(1);
+    await reader.close();
+  });
+
+  it('is refused without its log', async () => {
+    await put(store, 'a');
+    const file = killed();
+    rmSync(`${file}-wal`);
+    for (let round = 0; round < 2; round++)
+      expect(() => openStore(file, options)).toThrow('its log (killed.db-wal) is lost');
   });
 });
 

@@ -5,7 +5,7 @@ import { RookeryError } from '../../errors.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Compaction } from './compaction.ts';
 import { busy, closed, isFull, snapshotFailure, storeFailure } from './failure.ts';
-import { type Connection, openFile, unclosed } from './format.ts';
+import { type Connection, clearMark, closeFile, openFile, unclosed } from './format.ts';
 import { Log } from './log.ts';
 import { Meta } from './meta.ts';
 import { openFiles } from './open-files.ts';
@@ -64,7 +64,7 @@ export function openStore(file: string, options: StoreOptions): Store {
     if (path !== ':memory:') openFiles.add(path);
     return store;
   } catch (error) {
-    db.close();
+    closeFile(path, db);
     throw storeFailure(error, path);
   }
 }
@@ -272,7 +272,7 @@ class SqliteStore implements Store {
     this.#watchers.endAll();
     await Promise.all([this.#compacting, ...this.#snapshots]);
     if (this.#usage.counted && !discard && !this.#db.readonly) this.#saveUsage();
-    if (this.#isWritten) unclosed.clear(this.#file);
+    clearMark(this.#file, this.#db);
     if (this.#checkpoints) await this.#checkpoints.close(discard);
     else this.#db.close();
     openFiles.delete(this.#file);
