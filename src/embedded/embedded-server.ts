@@ -19,6 +19,7 @@ import {
 import { type Clock, type Random, systemClock, systemRandom } from '../clock.ts';
 import { type Config, DEFAULT_STORAGE } from '../config.ts';
 import { clusterApiAdmission } from '../controllers/core/admission/plugin.ts';
+import { guardedFields } from '../controllers/guarded-fields.ts';
 import { hostAdmission } from '../controllers/host-admission.ts';
 import { workspaceAdmission } from '../controllers/workspace/admission.ts';
 import { RookeryError } from '../errors.ts';
@@ -136,6 +137,7 @@ export class EmbeddedServer {
       admission: [
         clusterApiAdmission,
         workspaceAdmission,
+        guardedFields,
         (authorizer) => hostAdmission({ authorizer, folders: options.folders ?? new HostFolders([]) }),
       ],
       gate: (name) => {

@@ -289,3 +289,31 @@ it('asks the author of a template, and its users only for what they add', async 
   );
   expect(later.err).toContain('hosts/containers');
 }, 60_000);
+
+it('keeps a cluster from losing its object: the finalizer is removed with the cluster', async () => {
+  const virtual = infrastructure('VirtualCluster', {}, 'ghost');
+  expect((await tenant('create -f -', virtual)).all).toContain('created');
+  expect((await tenant('annotate virtualcluster ghost -n team cluster.x-k8s.io/paused-')).code).toBe(0);
+  const finalizers = async () =>
+    (await admin('get virtualcluster ghost -n team -o jsonpath={.metadata.finalizers}')).out.trim();
+  await expect.poll(finalizers, { timeout: 20_000 }).toContain('virtualcluster.infrastructure.cluster.x-k8s.io');
+  expect((await tenant('annotate virtualcluster ghost -n team cluster.x-k8s.io/paused=true')).code).toBe(0);
+  const stripped = await tenant('patch virtualcluster ghost -n team --type=merge -p {"metadata":{"finalizers":null}}');
+  expect(stripped.err).toContain('virtualclusters/finalizers');
+  expect(await finalizers()).toContain('virtualcluster.infrastructure.cluster.x-k8s.io');
+  expect((await tenant('annotate virtualcluster ghost -n team cluster.x-k8s.io/paused-')).code).toBe(0);
+  expect((await tenant('delete virtualcluster ghost -n team --timeout=30s')).code).toBe(0);
+}, 90_000);
+
+it('lets no student bring a revoked link back', async () => {
+  await admin('create serviceaccount student -n team');
+  await admin('create rolebinding student -n team --clusterrole=rookery-student --serviceaccount=team:student');
+  const student = await userOf('student');
+  expect((await tenant('create -f -', instance('linked', 'plain'))).all).toContain('created');
+  const patch = (spec: string) => `patch workspaceinstance linked -n team --type=merge -p {"spec":${spec}}`;
+  expect((await tenant(patch('{"revokedLinks":["a"]}'))).code).toBe(0);
+  for (const spec of ['{"revokedLinks":[]}', '{"revokedLinks":null}', '{"linksRevokedAt":"2020-01-01T00:00:00Z"}']) {
+    expect((await student(patch(spec))).err).toContain('workspaceinstances/links');
+  }
+  expect((await student(patch('{"suspend":true}'))).code).toBe(0);
+}, 60_000);

@@ -21,6 +21,8 @@ export const ROOKERY_ROLES: Record<string, string[]> = {
     'use rookery.dev hosts containers',
     'all workshop.platform workspacetemplates,workspaceinstances',
     'update,patch workshop.platform workspaceinstances/status',
+    // Revoked links.
+    'update workshop.platform workspaceinstances/links',
     'all rookery.dev clusterclaims',
     'read rookery.dev clusterjobs,clusterpools',
     `read ${CLUSTER_GROUPS} *`,
@@ -46,6 +48,7 @@ export const ROOKERY_ROLES: Record<string, string[]> = {
     'all infrastructure.cluster.x-k8s.io virtualclusters,vclusters',
     `read ${CLUSTER_GROUPS} *`,
     'all workshop.platform workspaceinstances',
+    'update workshop.platform workspaceinstances/links',
     'all rookery.dev clusterclaims',
     'create,delete,get,list,watch rookery.dev clusterjobs',
     'read workshop.platform workspacetemplates',

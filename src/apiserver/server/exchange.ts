@@ -170,6 +170,7 @@ export class Exchange {
 
   /** An answer of unknown size, compressed where the client wants it; `write` waits while the client is slow. */
   stream(status: number, contentType: string): Writer {
+    if (this.isGone) return NOWHERE;
     const headers: Record<string, string> = { 'content-type': contentType };
     if (!this.wantsGzip) {
       this.open(status, headers);
@@ -198,6 +199,9 @@ interface Writer {
   write(part: string | Buffer): Promise<void>;
   end(): void;
 }
+
+/** For a client that left before its answer began: what is closed already never says so again, and never drains. */
+const NOWHERE: Writer = { write: () => Promise.resolve(), end: () => {} };
 
 /** Two halves of one character stay together. */
 function pieceEnd(content: string | Buffer, at: number): number {

@@ -39,6 +39,8 @@ export const INSIDE = '/home/student';
 export const INSIDE_BIN = '/home/bin';
 /** Where everybody may write: each workspace has its own. */
 const COMMON = ['/tmp', '/var/tmp', '/dev/shm'];
+/** Terminals that programs inside (tmux, script) may open. */
+const TERMINALS = 128;
 /** The home is held in one of them while everything around it is covered: nothing that matters may be below it. */
 const STAGES = ['/mnt', '/media', '/srv', '/opt'];
 /** Sockets of the services of this machine (Docker's, for one, makes whoever may use it root). */
@@ -77,8 +79,8 @@ export function sandboxed(request: SandboxRequest): SandboxCommand {
     `[ ! -d ${SERVICES} ] || mkdir -m 1777 ${SERVICES}/lock`,
     ...(files ? nameFiles(`${stage}/etc`) : []),
     `umount -R ${stage}`,
-    // Terminals of other shells of the same user.
-    ...(isolation === 'user' ? ['mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts'] : []),
+    // Terminals of other shells are not seen, and one workspace cannot use up the machine's.
+    `mount -t devpts -o newinstance,ptmxmode=0666,max=${TERMINALS} devpts /dev/pts`,
     'mount -t proc proc /proc',
     `cd ${INSIDE}`,
     // Not exec: this shell stays as the first process, which dies with its parent; one that changed its user would not.
