@@ -1,6 +1,6 @@
 /** `rookery backup list` and `rookery backup verify`: what there is, and whether it can be restored. */
 import { unpack } from '../embedded/backup/pack.ts';
-import { type BackupOptions, folderOf, progressLine, size } from './backup-options.ts';
+import { type BackupOptions, existingBackup, folderOf, progressLine, size } from './backup-options.ts';
 import { backupSecret } from './backup-secret.ts';
 import { homeOf } from './connect.ts';
 import { age, columns, print } from './output.ts';
@@ -23,7 +23,8 @@ export async function listBackups(options: BackupOptions): Promise<void> {
   );
 }
 
-export async function verifyBackup(options: BackupOptions & { keyFile?: string }, file: string): Promise<void> {
+export async function verifyBackup(options: BackupOptions & { keyFile?: string }, name: string): Promise<void> {
+  const file = existingBackup(name);
   const secret = await backupSecret(options.keyFile, false);
   const manifest = await unpack({ file, secret, onProgress: progressLine('reading', options.output) });
   const { createdAt, clusters, skipped } = manifest;

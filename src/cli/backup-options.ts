@@ -1,8 +1,10 @@
 /** What the commands about backups have in common. */
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BackupFolder } from '../embedded/backup/backup-folder.ts';
 import type { OnProgress } from '../embedded/backup/pack.ts';
 import type { Home } from '../embedded/home.ts';
+import { RookeryError } from '../errors.ts';
 import type { GlobalOptions } from './connect.ts';
 import type { OutputFormat } from './output.ts';
 
@@ -12,6 +14,15 @@ export interface BackupOptions extends GlobalOptions {
 
 export function folderOf({ folder = process.env.ROOKERY_BACKUP_FOLDER }: BackupOptions, home: Home): BackupFolder {
   return new BackupFolder(folder ? resolve(folder) : join(home.path, 'backups'));
+}
+
+export function existingBackup(name: string): string {
+  const file = resolve(name);
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+  throw new RookeryError('backup.missing', `there is no file ${file}`, {
+    class: 'user',
+    hint: 'see `rookery backup list`',
+  });
 }
 
 export function size(bytes: number): string {

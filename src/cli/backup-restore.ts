@@ -1,6 +1,4 @@
 /** `rookery backup restore`: a whole home, or one cluster of a home that is in use. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { KubeObject } from '../api/object.ts';
 import { systemClock } from '../clock.ts';
 import { STORE_DECISION_ANNOTATION, SUSPENDED_ANNOTATION } from '../controllers/provisioned-cluster-scope.ts';
@@ -9,7 +7,7 @@ import { restoreHome } from '../embedded/backup/restore-home.ts';
 import { claimHome, removeState } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
 import { tenantName } from '../provisioners/virtual/tenants.ts';
-import { progressLine } from './backup-options.ts';
+import { existingBackup, progressLine } from './backup-options.ts';
 import { backupSecret } from './backup-secret.ts';
 import { findProvided } from './cluster-lookup.ts';
 import { isReadyNow, waitForProvider } from './cluster-wait.ts';
@@ -29,8 +27,7 @@ interface RestoreOptions extends GlobalOptions {
 }
 
 export async function restoreBackup(options: RestoreOptions, name: string): Promise<void> {
-  const file = resolve(name);
-  if (!existsSync(file)) throw refusal('backup.missing', `there is no file ${file}`, 'see `rookery backup list`');
+  const file = existingBackup(name);
   const secret = await backupSecret(options.keyFile, false);
   const onProgress = progressLine('unpacking', options.output);
   const parts = { file, secret, clock: systemClock, onProgress };
@@ -82,7 +79,7 @@ async function restoreCluster(options: RestoreOptions, name: string, parts: Part
     await print(options.output, { name, state: 'ready', restoredTo: manifest.createdAt }, () =>
       [
         `cluster ${name} is as it was at ${manifest.createdAt}`,
-        `its kubeconfig is the one of that time: rookery cluster kubeconfig ${name} --path`,
+        `its credentials are those of that time; fetch its kubeconfig again: rookery cluster kubeconfig ${name} --path`,
         '',
       ].join('\n'),
     );

@@ -3,7 +3,6 @@
  * requests. The newest backup in the folder says when the next one is due, so that restarts neither add backups nor put them off.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -11,7 +10,7 @@ import { BackupFolder } from '../embedded/backup/backup-folder.ts';
 import type { State } from '../embedded/state-file.ts';
 import { RookeryError } from '../errors.ts';
 import type { Logger } from '../telemetry/log.ts';
-import { keyFileSecret } from '../vault/backup-key.ts';
+import { readKeyFile } from '../vault/backup-key.ts';
 
 export interface ScheduleOptions {
   clock: Clock;
@@ -64,7 +63,7 @@ export function plannedBackups(config: Config): NonNullable<State['backups']> | 
       hint: 'name a key file with --backup-key-file (make one with: openssl rand -base64 48 > FILE), or set ROOKERY_BACKUP_PASSPHRASE',
     });
   }
-  if (backupKeyFile) keyFileSecret(readFileSync(backupKeyFile), backupKeyFile);
+  if (backupKeyFile) readKeyFile(backupKeyFile);
   return { folder: resolve(backupFolder ?? join(home, 'backups')), everyMs, keep };
 }
 

@@ -38,7 +38,8 @@ export async function startEmpty(options: StartEmptyOptions, name: string): Prom
     await print(
       options.output,
       { name, state: 'ready', store: 'empty' },
-      () => `cluster ${name} is ready, with an empty store\n`,
+      () =>
+        `cluster ${name} is ready, with an empty store\nits credentials are new; fetch its kubeconfig again: rookery cluster kubeconfig ${name} --path\n`,
     );
   } finally {
     await close();

@@ -35,6 +35,8 @@ interface UpOptions extends GlobalOptions {
   backupKeyFile?: string;
 }
 
+/** Options that a control plane takes when it starts. */
+const SETTINGS = ['port', 'host', 'backupEvery', 'backupKeep', 'backupFolder', 'backupKeyFile'] as const;
 const DEMO = 'demo';
 const START_PATIENCE_MS = 30_000;
 /** Less than `rookery down` waits. No acknowledged write is lost when it is over: they are in the stores already. */
@@ -51,7 +53,7 @@ export async function up(options: UpOptions): Promise<void> {
   const facts = { startedAt: new Date().toISOString(), version: rookeryVersion() };
   const running = await claimed(home, facts, stopped);
   if (running === STOPPED) return;
-  if (running) return say(options, alreadyUp(home, running), { running: true, ...running });
+  if (running) return sayAlreadyUp(options, home, running);
   try {
     if (!(await isAsked(stopped))) await serve(options, config, home, facts, stopped);
   } finally {
@@ -169,7 +171,7 @@ async function detach(options: UpOptions, home: Home): Promise<void> {
     tell(holder);
     await delay(50);
   }
-  if (isServing(holder)) return say(options, alreadyUp(home, holder), { running: true, ...holder });
+  if (isServing(holder)) return sayAlreadyUp(options, home, holder);
   makeHome(home.path);
   const log = openSync(home.log, 'a', 0o600);
   const before = fstatSync(log).size;
@@ -241,6 +243,21 @@ function alreadyUp(home: Home, state: State): string {
     '',
     `Stop it with \`rookery down\`; its log is ${home.log}.`,
   ].join('\n');
+}
+
+/** It runs with the settings it was started with; those named now are not taken, and that is said. */
+function sayAlreadyUp(options: UpOptions, home: Home, state: State): Promise<void> {
+  const ignored = SETTINGS.filter((name) => options[name] !== undefined).map(flagOf);
+  if (ignored.length > 0) {
+    process.stderr.write(
+      `it was running already, without ${ignored.join(', ')}: stop it with \`rookery down\` first\n`,
+    );
+  }
+  return say(options, alreadyUp(home, state), { running: true, ...state });
+}
+
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 function say(options: UpOptions, text: string, value: unknown): Promise<void> {

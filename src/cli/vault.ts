@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { diskReport } from '../embedded/disk-report.ts';
 import { KEY_KINDS, type KeyKind } from '../embedded/rotation-file.ts';
 import type { VaultStatus } from '../embedded/vault.ts';
 import { serveVault, VAULT_PATH, type VaultCalls } from '../embedded/vault-requests.ts';
@@ -10,7 +11,7 @@ import { RookeryError } from '../errors.ts';
 import { HttpClient } from '../kube/http-client.ts';
 import { loadKubeconfig } from '../kube/index.ts';
 import { tenantName } from '../provisioners/virtual/tenants.ts';
-import { connect, type GlobalOptions } from './connect.ts';
+import { connect, type GlobalOptions, homeOf } from './connect.ts';
 import { LiveLines } from './live-lines.ts';
 import { age, columns, print } from './output.ts';
 
@@ -29,6 +30,8 @@ export async function vaultStatus(options: GlobalOptions): Promise<void> {
 
 export async function rotateKeys(options: GlobalOptions & { wait: boolean }, names: string[]): Promise<void> {
   const kinds = kindsNamed(names);
+  const disk = await diskReport(homeOf(options)).catch(() => undefined);
+  if (disk?.state === 'full') throw noRoom(disk.message);
   const status = await withVault(options, async (vault) => {
     await vault.call('rotate', { kinds });
     return options.wait ? await finished(options, vault) : await vault.status();
@@ -46,6 +49,14 @@ export async function retireKeys(options: GlobalOptions & { force?: boolean }, n
       ? 'there is no old key to retire\n'
       : retired.map(({ name, kind }) => `retired: ${name} (${kind})\n`).join(''),
   );
+}
+
+/** Everything that is sealed is written again. */
+function noRoom(state: string): RookeryError {
+  return new RookeryError('vault.disk-full', `the disk is ${state}`, {
+    class: 'retryable',
+    hint: 'make room on the disk of --home, then rotate',
+  });
 }
 
 interface RevokeOptions extends GlobalOptions {

@@ -1,5 +1,6 @@
 /** The key of one backup, derived from what its owner keeps: a passphrase, or the content of a key file. Each backup has a salt of its own. */
 import { hkdf, scrypt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { RookeryError } from '../errors.ts';
 import { KEY_BYTES } from './cipher.ts';
@@ -38,14 +39,27 @@ export async function deriveKey(secret: BackupSecret, recipe: KeyRecipe): Promis
   return await derive(secret.text.normalize('NFC'), salt, KEY_BYTES, { N, r, p, maxmem: 256 * N * r });
 }
 
+export function readKeyFile(file: string): BackupSecret {
+  let content: Buffer;
+  try {
+    content = readFileSync(file);
+  } catch (error) {
+    throw badKeyFile(`the key file ${file} cannot be read: ${(error as Error).message}`, error);
+  }
+  return keyFileSecret(content, file);
+}
+
 /** Trimmed, so that an editor's last line break makes no other key. */
 export function keyFileSecret(content: Buffer, file: string): BackupSecret {
   const trimmed = Buffer.from(content.toString('latin1').trim(), 'latin1');
   if (trimmed.length >= KEY_FILE_BYTES_MIN) return { kind: 'key-file', content: trimmed };
-  throw new RookeryError('backup.key-file', `${file} holds fewer than ${KEY_FILE_BYTES_MIN} bytes: too few for a key`, {
-    class: 'user',
-    hint: `make one with: openssl rand -base64 48 > ${file}`,
-  });
+  throw badKeyFile(`${file} holds fewer than ${KEY_FILE_BYTES_MIN} bytes: too few for a key`);
+}
+
+/** No command that writes to the file that was named: it may be somebody's key. */
+function badKeyFile(message: string, cause?: unknown): RookeryError {
+  const hint = 'name the file that holds the key of the backups; a new one is made with: openssl rand -base64 48';
+  return new RookeryError('backup.key-file', message, { class: 'user', hint, cause });
 }
 
 function otherKind(kind: string): RookeryError {

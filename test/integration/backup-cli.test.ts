@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { spawn } from 'node-pty';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { kubectl } from '../harness/kubectl.ts';
 import { Rookery, until } from '../harness/rookery.ts';
@@ -176,4 +177,42 @@ it('starts with a new CA only when a person accepts one', async () => {
   expect(await rookery.run('vault', 'replace-lost', 'links')).toMatchObject({ code: 0 });
   expect(await rookery.run('vault', 'replace-lost', 'links')).toMatchObject({ code: 2 });
   await up();
+});
+
+it('says what is wrong with files that people name, and with settings that come too late', async () => {
+  const missing = join(folder, 'missing');
+  const user = (text: string) => ({ code: 2, stderr: expect.stringContaining(text) });
+  expect(await rookery.run('backup', 'create', '--key-file', missing)).toMatchObject(user(missing));
+  expect(await rookery.run('backup', 'verify', missing)).toMatchObject(user(`there is no file ${missing}`));
+  expect(await rookery.run('backup', 'verify', folder)).toMatchObject(user(`there is no file ${folder}`));
+  writeFileSync(join(folder, 'short'), 'short');
+  const short = await rookery.run('backup', 'create', '--key-file', join(folder, 'short'));
+  expect(short).toMatchObject(user('too few for a key'));
+  expect(short.stderr).not.toContain('> ');
+  await up();
+  expect(await rookery.run('up', '--detach', '--backup-every', '6h')).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('without --backup-every: stop it with `rookery down` first'),
+  });
+});
+
+it.each([
+  ['Ctrl-C', '\x03'],
+  ['Ctrl-D', '\x04'],
+])('ends when %s is pressed instead of a passphrase', async (_, keys) => {
+  const program = join(import.meta.dirname, '..', '..', 'bin', 'rookery');
+  const env = { ...rookery.env } as Record<string, string>;
+  delete env.ROOKERY_BACKUP_KEY_FILE;
+  const args = [program, '--home', rookery.home, 'backup', 'create'];
+  const terminal = spawn(process.execPath, args, { env });
+  const ended = new Promise<number>((resolve) => terminal.onExit(({ exitCode }) => resolve(exitCode)));
+  let said = '';
+  terminal.onData((text) => {
+    said += text;
+  });
+  await until('the question', () => said.includes('Passphrase of the backup: '));
+  // Readline takes the terminal a moment after the question is shown.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  terminal.write(keys);
+  expect(await ended).toBe(130);
 });

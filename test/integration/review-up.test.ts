@@ -1,6 +1,6 @@
 /** Starting where it does not work, stopping before it does, twice at once: a sentence, and nothing left behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -46,7 +46,9 @@ it('stopped at any moment of its start, it does not come up any more and leaves 
     expect([0, null]).toContain(code);
     if (out.includes('is up')) expect(out.indexOf('stopping')).toBeGreaterThan(out.indexOf('is up'));
     expect(existsSync(join(home, 'state.json'))).toBe(false);
-    rmSync(join(home, 'data'), { recursive: true, force: true });
+    // Each start is a first one; a home that lost only its data would refuse to start.
+    rmSync(home, { recursive: true, force: true });
+    mkdirSync(home);
   }
 });
 
