@@ -117,7 +117,7 @@ export class StoreHealth {
     const isForeign = error.code.startsWith('vault.');
     const why = isForeign
       ? `it is not the store of this cluster, or it was changed: ${error.message}`
-      : error.message.replaceAll(file, 'its file');
+      : error.message.replaceAll(file, basename(file));
     return this.#damaged(name, why.replaceAll(/(\/[^\s/:]+)+\//g, ''), error);
   }
 

@@ -27,6 +27,8 @@ export interface DispatcherOptions {
 const TICK_MS = 10;
 /** A seat that is held for so many ticks while others wait goes to others. */
 const LONG_TICKS = 25;
+/** Seats of a tenant's requests that have not ended, above which lists that wait for their readers lend theirs to other tenants only. */
+const MOST_LISTS_UNDER_WAY = 48;
 const MOST_WAITING_OF_TENANT = 1000;
 const MOST_WAITING = 10_000;
 /** Refusals take time, too: clients that come back at once would fill the turns with them. */
@@ -45,7 +47,9 @@ export class Dispatcher {
   readonly #keeper: SeatKeeper = {
     paused: (seat) => {
       this.#free(seat);
-      seat.lend();
+      const { isList, tenant } = seat.holder;
+      // A list has all its objects in memory until it is read.
+      if (!isList || tenant.underWay <= MOST_LISTS_UNDER_WAY) seat.lend();
       if (this.#waiting > 0) this.#awaitTurn();
     },
     resumed: (seat) => {

@@ -8,9 +8,17 @@ function abandoned(acceptEncoding: string): Exchange {
   const response = new PassThrough({ highWaterMark: 1 });
   response.on('error', () => {});
   response.destroy();
-  const request = { headers: { 'accept-encoding': acceptEncoding }, method: 'GET', url: '/' };
+  // As of HTTP/2: it has ended, and does not say that it is destroyed.
+  const request = new PassThrough({ autoDestroy: false });
+  Object.assign(request, { headers: { 'accept-encoding': acceptEncoding }, method: 'GET', url: '/' });
   return new Exchange(request as never, response as never, systemRandom);
 }
+
+describe('the body of a client that has left', () => {
+  it('is not waited for', async () => {
+    await expect(abandoned('identity').body()).rejects.toThrow('unexpected EOF');
+  });
+});
 
 describe('an answer to a client that has left', () => {
   it.each(['identity', 'gzip'])('is not waited for (%s)', async (encoding) => {

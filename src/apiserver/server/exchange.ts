@@ -96,7 +96,8 @@ export class Exchange {
       request.on('data', take).on('end', end).on('close', cut).on('error', cut);
       // Answered already (it took too long): of HTTP/1.1, the request does not hear when its connection ends.
       response.on('close', cut);
-      if (request.destroyed || response.closed) cut();
+      // It may have waited for its turn, and its client may have left meanwhile: of HTTP/2, nothing more is heard then.
+      if (request.destroyed || response.closed || this.isGone) cut();
     });
   }
 

@@ -313,7 +313,10 @@ function nameOf(exchange: Exchange | undefined): { method: string; path: string;
 
 function failureOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isStoreTrouble(error)) return new ApiError(503, 'ServiceUnavailable', error.message);
+  // Files are named to the people of the machine only.
+  if (isStoreTrouble(error)) {
+    return new ApiError(503, 'ServiceUnavailable', error.message.replaceAll(/\S+\.db\b(-wal)?/g, 'its file'));
+  }
   if (isBroken(error)) return new ApiError(503, 'ServiceUnavailable', 'the store of this cluster is damaged');
   // What it was may name files of ours, or what is in them.
   if (!(error instanceof RookeryError && error.retry)) return internalError('the log of the server says what it was');
