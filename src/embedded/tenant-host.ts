@@ -143,6 +143,9 @@ export class TenantHost implements Tenants {
 
   /** The record goes last: until then everybody can see whose leftovers they are. */
   async remove(name: string): Promise<void> {
+    const record = this.#records.get(name);
+    // From here on a store that is not there is no lost one.
+    if (record) await this.#records.put(name, { ...record, madeBy: undefined, wasMade: undefined });
     await this.#server.clusters.drop(name);
     await rm(this.#server.home.restoredStore(name), { force: true });
     this.#sleepers.delete(name);

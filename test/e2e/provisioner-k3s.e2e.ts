@@ -1,7 +1,6 @@
 // Rookery's k3s provisioner on real k3s: the suite every provisioner passes, on a machine with systemd over SSH; the product as root on a machine
 // without systemd, where Rookery itself runs on the machine; and Rookery killed again and again. What was there before is written down, and
 // compared at the end.
-
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -107,7 +106,8 @@ describe('K3sCluster on the machine Rookery runs on, without systemd', () => {
   const apply = (use: (command: string) => Promise<string>, object: object): Promise<string> =>
     use(`apply -f - <<'END'\n${JSON.stringify(object)}\nEND`);
   const up = async (): Promise<void> => {
-    const start = `cd ${root} && exec ${rookery} up --no-demo --port 0 >>/var/log/rookery.log 2>&1`;
+    const folders = 'ROOKERY_HOST_FOLDERS=/var/lib';
+    const start = `cd ${root} && exec env ${folders} ${rookery} up --no-demo --port 0 >>/var/log/rookery.log 2>&1`;
     await docker.docker('exec', '-d', name, '/bin/sh', '-c', start);
     await waitFor('the control plane', 90_000, () => kubectl('get --raw /readyz'), 500);
   };
