@@ -211,7 +211,7 @@ export class Clusters {
     this.#options.serverCa = pem;
   }
 
-  /** Why its store cannot be used: it is lost or damaged, and stays refused until somebody decides. Undefined when nothing is known against it. */
+  /** Why its store cannot be used: it is lost or damaged, and stays refused until a person decides. Undefined when nothing is known against it. */
   trouble(name: string): RookeryError | undefined {
     return this.#health.trouble(name);
   }
@@ -225,7 +225,7 @@ export class Clusters {
     if (!isClusterName(name) || !existsSync(file)) return false;
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     if (awake) await awake.store.snapshot(to, this.#options.cloneFile);
-    // Nobody may open it meanwhile.
+    // No request may open it meanwhile.
     else await this.#close(name, copyStore(file, to, this.#options.clock));
     return true;
   }

@@ -34,7 +34,7 @@ const TOKEN_KEYS = 'service-account-key';
 const CLIENT_CAS = 'client-ca';
 const REVOKED = 'revoked-certificates';
 
-/** What tells credentials of a cluster from others; nobody can make one with it. */
+/** What recognises the credentials of a cluster; no credential can be made from it. */
 export interface Verifiers {
   /** SHA-256 of the administrator's token, hex. */
   adminToken: string;

@@ -38,7 +38,7 @@ export class Generations<T> {
       : text === undefined
         ? []
         : [{ value: this.#options.readSingle(text) }];
-    // Somebody else may make the first one.
+    // Another request may make the first one.
     if (found.length > 0) this.#known = found;
     return found;
   }

@@ -50,5 +50,5 @@ export class RequestScope implements Owner {
   }
 }
 
-/** Nobody reads this answer; 499 is what proxies log for it. One instance: making an error with its stack is slow. */
+/** The client does not read this answer; 499 is what proxies log for it. One instance: making an error with its stack is slow. */
 export const CLIENT_GONE = new ApiError(499, 'ClientClosedRequest', 'the client closed the connection');

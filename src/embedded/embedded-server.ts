@@ -258,7 +258,7 @@ function diskOf(home: Home, { clock, log, metrics, onFull }: DiskParts): Disk {
   return disk;
 }
 
-/** When somebody asks: nothing else needs to know. */
+/** Counted when it is asked for: nothing else needs it. */
 function noteFreeBytes(home: Home, metrics: Metrics): void {
   const { bavail, bsize } = statfsSync(home.path);
   metrics.gauge('rookery_disk_free_bytes', 'What is free on the disk of the home.').set(bavail * bsize);

@@ -112,7 +112,7 @@ export class Vault {
     const facts = await this.#facts();
     const old = keyStatuses(facts).filter(({ kind, state }) => state === 'old' && kinds.includes(kind));
     const needed = old.filter(({ neededBy }) => neededBy.length > 0);
-    // Data that nothing else opens is never given up, whatever somebody insists on.
+    // Data that nothing else opens is never given up, even with --force.
     if (needed.length > 0 && (!force || needed.some(({ kind }) => kind === 'data'))) throw stillNeeded(needed);
     const has = (kind: KeyKind) => old.some((each) => each.kind === kind);
     if (has('ca')) await this.#retireCa();

@@ -14,7 +14,7 @@ export interface WorkspaceKey {
   name: string;
   /** Where it is given, a workspace made anew under the same name does not count. */
   uid?: string;
-  /** Of the link that somebody came by, which may have been revoked. */
+  /** Of the link that the student came by, which may have been revoked. */
   id?: string;
   issuedAt?: number;
   expiresAt?: number;
@@ -149,7 +149,7 @@ export class WorkspaceAccess {
     return this.#shell((await this.#find(key)).instance);
   }
 
-  /** Throws when the link that somebody came by has been revoked, or the workspace is gone. */
+  /** Throws when the link that the student came by has been revoked, or the workspace is gone. */
   async checkLink(key: WorkspaceKey): Promise<void> {
     await this.#instance(key);
   }

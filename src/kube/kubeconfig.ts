@@ -2,7 +2,7 @@
  * Reads the kubeconfig of the user who runs this process, a file of theirs, into a `Connection`: tokens, token files (read again when they may have changed), client
  * certificates, CAs, server path prefixes, `tls-server-name`, `insecure-skip-tls-verify`, impersonation. Exec and
  * auth-provider plugins go through @kubernetes/client-node, which is loaded only for them (it costs about a second).
- * Text that came from somebody else (a Secret, another machine) never comes here: `kubeconfig-data.ts` reads that.
+ * Text that others wrote (a Secret, another machine) never comes here: `kubeconfig-data.ts` reads that.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

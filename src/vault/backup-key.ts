@@ -56,7 +56,7 @@ export function keyFileSecret(content: Buffer, file: string): BackupSecret {
   throw badKeyFile(`${file} holds fewer than ${KEY_FILE_BYTES_MIN} bytes: too few for a key`);
 }
 
-/** No command that writes to the file that was named: it may be somebody's key. */
+/** No command that writes to the file that was named: it may hold a key. */
 function badKeyFile(message: string, cause?: unknown): RookeryError {
   const hint = 'name the file that holds the key of the backups; a new one is made with: openssl rand -base64 48';
   return new RookeryError('backup.key-file', message, { class: 'user', hint, cause });

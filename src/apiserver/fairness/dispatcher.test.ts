@@ -131,7 +131,7 @@ describe('while seats are free', () => {
 });
 
 describe('when there are none', () => {
-  it('a tenant with one request is next, whoever else waits', async () => {
+  it('a tenant with one request is next, however many others wait', async () => {
     const [noisy, quiet] = [new Tenant('noisy', seatsOf(4)), new Tenant('quiet', seatsOf(4))];
     for (let i = 0; i < 100; i++) scene.ask(`noisy-${i}`, noisy, [EXEMPT], { level: 'exempt' });
     scene.ask('quiet', quiet, [EXEMPT], { level: 'exempt' });

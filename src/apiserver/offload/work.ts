@@ -120,7 +120,7 @@ function unpacked(packed: Packed): unknown {
   return 'json' in packed ? JSON.parse(packed.json) : packed.value;
 }
 
-/** From the thread to whoever gave it the task. */
+/** From the worker thread to the main thread. */
 export type Message =
   | { about: 'result'; result: Packed }
   | { about: 'problem'; problem: Problem }

@@ -8,7 +8,7 @@ export interface ConnectionLimits {
   idleMs: number;
   /** An answer of which nothing can be sent, because the client does not read. A watch that has nothing to send is none. */
   stalledMs: number;
-  /** Connections on which nobody has shown a valid credential; of more than that the oldest is closed. */
+  /** Most connections without a valid credential; above it, the oldest is closed. */
   strangers: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The connections of the server, HTTP/1.1 and HTTP/2. It makes Node's HTTP/1.1 reliable over TLS, answers what cannot be
  * parsed, and ends what holds memory or a place for too long: requests that are never complete, answers that are never
- * read, connections that nobody uses.
+ * read, connections that no client uses.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
@@ -31,7 +31,7 @@ export type Peer = TLSSocket | ServerHttp2Session;
 interface Connection {
   readonly answers: Set<Answering>;
   isRefused: boolean;
-  /** Somebody has said who they are. */
+  /** The client has authenticated. */
   isKnown: boolean;
   /** Since when it was seen without a request. */
   idleSince?: number;
@@ -87,7 +87,7 @@ export class Connections {
     });
   }
 
-  /** Somebody has shown a valid credential on it. */
+  /** A client has authenticated on it. */
   recognise(peer: Peer | undefined): void {
     const connection = peer && this.#all.get(peer);
     if (!connection || connection.isKnown) return;
@@ -133,7 +133,7 @@ export class Connections {
     const since = this.#stalled.get(answer);
     if (since === undefined) {
       this.#stalled.set(answer, now);
-      // Somebody reads, be it slowly.
+      // The client reads, if slowly.
       answer.once('drain', () => this.#stalled.delete(answer));
     } else if (now - since >= this.#limits.stalledMs) answer.destroy();
   }

@@ -1,4 +1,4 @@
-/** Connections on which nobody has shown a valid credential yet: only so many, and the oldest goes first. */
+/** Connections without a valid credential so far: their number is limited, and the oldest is closed first. */
 
 import type { Http2SecureServer } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -18,7 +18,7 @@ export class Strangers {
     });
   }
 
-  /** Somebody has said who they are. */
+  /** The client has authenticated. */
   forget(address: Address): void {
     this.#sockets.delete(keyOf(address));
   }

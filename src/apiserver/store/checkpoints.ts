@@ -49,7 +49,7 @@ export class Checkpoints {
   /** Estimated size of the log. That of an earlier process is looked at first. */
   #size = CHECKPOINT_BYTES;
   #running: Promise<boolean> | undefined;
-  /** Its turn has come: nobody may write. */
+  /** Its turn has come: no writer may write. */
   #isExclusive = false;
   /** What was changed last and may not be on the disk: a write now would begin the log anew over what is still needed. */
   #unsynced: 'file' | 'log' | undefined;

@@ -68,7 +68,7 @@ export function openFile(file: string, options: FormatOptions): Connection {
   }
 }
 
-/** Whoever closes a connection that may write copies the log into the file and removes it, also one that an earlier process left. */
+/** SQLite copies the log into the file and removes it when a connection that may write is closed, also a log that an earlier process left. */
 export function closeFile(file: string, db: Connection): void {
   clearMark(file, db);
   db.close();

@@ -43,7 +43,7 @@ const COMMON = ['/tmp', '/var/tmp', '/dev/shm'];
 const TERMINALS = 128;
 /** The home is held in one of them while everything around it is covered: nothing that matters may be below it. */
 const STAGES = ['/mnt', '/media', '/srv', '/opt'];
-/** Sockets of the services of this machine (Docker's, for one, makes whoever may use it root). */
+/** Sockets of the services of this machine (Docker's, for one, makes its users root). */
 const SERVICES = '/run';
 
 export function sandboxed(request: SandboxRequest): SandboxCommand {

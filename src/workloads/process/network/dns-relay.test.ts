@@ -24,7 +24,7 @@ it('reads the name servers of a machine', () => {
   ]);
 });
 
-it('takes questions out and answers back, to whoever asked', async () => {
+it('relays questions out and answers back to the client that asked', async () => {
   const server = await bound();
   const inside = await bound();
   const askers = [await bound(), await bound()];

@@ -1,6 +1,6 @@
 /**
  * Sockets inside a network namespace that this process serves. A short-lived child enters the namespace, listens there and hands the open sockets over;
- * no process stays behind. The namespace lives as long as somebody is in it or this process holds it, and goes with both.
+ * no process stays behind. The namespace lives as long as a process is in it or this process holds it, and goes with both.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket as UdpSocket } from 'node:dgram';
